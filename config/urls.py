@@ -1,0 +1,8 @@
+from django.contrib import admin
+from django.urls import include, path
+
+urlpatterns = [
+    path("account/", include("allauth.urls")),
+    path("admin/", admin.site.urls),
+    path("", include("debates.urls")),
+]
