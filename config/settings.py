@@ -180,6 +180,14 @@ BASE_URLS = {
     "openrouter": env.str("OPENROUTER_BASE_URL", default="https://openrouter.ai/api/v1"),
     "local": LOCAL_MODEL_URL,
 }
+LOCAL_MODEL_NAME = env.str("LOCAL_MODEL_NAME", default="local model")
+# The model that a bench gets where nobody chose one, in order of preference.
+DEFAULT_MODELS = {
+    "openrouter": env.str("OPENROUTER_MODEL", default="anthropic/claude-sonnet-4.5"),
+    "openai": env.str("OPENAI_MODEL", default="gpt-5-mini"),
+    "mistral": env.str("MISTRAL_MODEL", default="mistral-large-latest"),
+    "local": LOCAL_MODEL_NAME,
+}
 # Seconds a sitting is held without a sign of life, and how often it may be begun before it counts as failed.
 LEASE_SECONDS = env.int("LEASE_SECONDS", default=15)
 SITTING_ATTEMPTS = env.int("SITTING_ATTEMPTS", default=5)
@@ -190,5 +198,9 @@ LOGGING = {
     "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["stderr"], "level": env.str("LOG_LEVEL", default="INFO")},
-    "loggers": {"httpx2": {"level": "WARNING"}, "openai": {"level": "WARNING"}, "daphne.http_protocol": {"level": "WARNING"}},
+    "loggers": {
+        "httpx2": {"level": "WARNING"},
+        "openai": {"level": "WARNING"},
+        "daphne.http_protocol": {"level": "WARNING"},
+    },
 }

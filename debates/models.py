@@ -143,9 +143,7 @@ class Sitting(models.Model):
     class Meta:
         ordering = ("pk",)
         constraints = (
-            models.UniqueConstraint(
-                "debate", condition=models.Q(state="running"), name="sitting_one_running_a_debate"
-            ),
+            models.UniqueConstraint("debate", condition=models.Q(state="running"), name="sitting_one_running_a_debate"),
         )
         indexes = (models.Index("state", "lease_until", name="sitting_by_state"),)
 
