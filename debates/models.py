@@ -53,12 +53,14 @@ class Debate(models.Model):
     rules = models.JSONField(default=dict)
     visibility = models.CharField(max_length=10, choices=Visibility, default=Visibility.PRIVATE)
     fence = models.BigIntegerField(default=0, help_text="Raised at every claim of one of its sittings.")
+    form_key = models.UUIDField(null=True, editable=False, help_text="Names the form it came from, sent once or often.")
     created = models.DateTimeField(db_default=Now())
 
     objects: ClassVar[DebateQuerySet] = DebateQuerySet.as_manager()  # type: ignore[assignment]
 
     class Meta:
         ordering = ("-created", "-pk")
+        constraints = (models.UniqueConstraint("owner", "form_key", name="debate_once_a_form"),)
 
     def __str__(self) -> str:
         return self.motion

@@ -21,7 +21,7 @@ from kombu.exceptions import OperationalError
 from accounts.models import User
 from config.celery import app
 
-from .models import Debate, Sitting, Turn
+from .models import Debate, Sitting, Turn, new_seed
 
 log = logging.getLogger(__name__)
 LEASE = timedelta(seconds=settings.LEASE_SECONDS)
@@ -55,9 +55,11 @@ def send_hint(debate: int) -> None:
         log.warning("no hint for debate %s, the reaper will send it: %s", debate, type(error).__name__)
 
 
-def open_sitting(debate: Debate, kind: str, by: User, prompts: dict[str, str]) -> Sitting:
+def open_sitting(debate: Debate, kind: str, by: User, prompts: dict[str, str], seed: bytes | None = None) -> Sitting:
     """Queues one more sitting. It waits until the debate's earlier ones are over."""
-    sitting = Sitting.objects.create(debate=debate, kind=kind, opened_by=by, paid_by=by, prompts=prompts)
+    sitting = Sitting.objects.create(
+        debate=debate, kind=kind, opened_by=by, paid_by=by, prompts=prompts, seed=seed or new_seed()
+    )
     hint(debate.pk)
     return sitting
 
