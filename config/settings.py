@@ -9,10 +9,15 @@ from pathlib import Path
 import environ
 from django.core.exceptions import ImproperlyConfigured
 
+from embedded import running
+
 BASE_DIR = Path(__file__).resolve().parent.parent
 env = environ.Env()
 
 VAR = Path(env.str("CROSSBENCH_VAR", default=str(BASE_DIR / "var")))
+if not env.str("DATABASE_URL", default=""):
+    # A bare command finds the servers that `manage.py up` or `services` runs; what the environment says comes first.
+    env.ENVIRON = running.environment(VAR) | dict(env.ENVIRON)
 DEBUG = env.bool("DEBUG", default=False)
 DEFAULT_SECRET_KEY = "insecure: for commands that serve nobody"
 SECRET_KEY = env.str("SECRET_KEY", default=DEFAULT_SECRET_KEY)
