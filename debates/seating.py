@@ -30,7 +30,9 @@ class Choice:
 def choices() -> list[Choice]:
     """What can speak here, in order of preference."""
     hosted = [
-        Choice(name, model) for name, model in settings.DEFAULT_MODELS.items() if name != "local" and settings.API_KEYS[name]
+        Choice(name, model)
+        for name, model in settings.DEFAULT_MODELS.items()
+        if name != "local" and settings.API_KEYS[name]
     ]
     local = [Choice("local", settings.LOCAL_MODEL_NAME, "local")] if settings.LOCAL_MODEL_URL else []
     return hosted + local

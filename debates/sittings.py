@@ -127,8 +127,7 @@ def renew(claims: Iterable[Claim]) -> dict[int, bool]:
 
 def hold(claim: Claim) -> Sitting:
     """Locks the sitting for a write of its holder, inside a transaction. Raises `Lost`."""
-    held = Sitting.objects.held(claim.sitting, claim.fence).filter(lease_until__gt=Now())
-    sitting = held.select_for_update(no_key=True).first()
+    sitting = Sitting.objects.held(claim.sitting, claim.fence).select_for_update(no_key=True).first()
     if sitting is None:
         raise Lost(f"sitting {claim.sitting} under fence {claim.fence}")
     return sitting

@@ -36,27 +36,38 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
+class Hearing:
+    """What a structured speech is about: the turns that count, and the code-name of each side, in the order in which
+    the sides are shown (none where the prompt uses no code-names)."""
+
+    transcript: tuple[Turn, ...]
+    names: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
 class Asked:
-    """What a structured speech must answer: a schema, and how a valid answer becomes the turn's data."""
+    """What a structured speech must answer: a schema, how a valid answer becomes the turn's data, and how that data
+    reads as text."""
 
     schema: type[BaseModel]
     read: Callable[[Any], dict[str, Any]]
+    say: Callable[[dict[str, Any]], str]
 
 
 @dataclass(frozen=True, slots=True)
 class Speech:
-    """One slot in a round. `kind` names its prompt.
+    """One slot in a round. `kind` names its prompt, `facts` are what that prompt must be told beyond the transcript.
 
-    `asks` makes the speech structured: it gets the code-names in the order in which the sides are shown
-    (empty where the prompt uses none). `shown` is that order, as benches. The failure of an `optional` speech
-    is a turn without data, not the end of the sitting.
+    `asks` makes the speech structured. `shown` is the order in which a ballot shows the sides, under code-names. The
+    failure of an `optional` speech is a turn without data, not the end of the sitting.
     """
 
     bench: str
     kind: str
     limits: Limits
-    asks: Callable[[tuple[str, ...]], Asked] | None = None
+    asks: Callable[[Hearing], Asked] | None = None
     shown: tuple[str, ...] = ()
+    facts: Mapping[str, Any] = field(default_factory=dict)
     optional: bool = False
 
 
@@ -67,13 +78,12 @@ class Bench:
     name: str
     side: bool = False
 
-    def says(self, kind: str, limits: Limits) -> Speech:
-        return Speech(self.name, kind, limits)
+    def says(self, kind: str, limits: Limits, **facts: Any) -> Speech:
+        return Speech(self.name, kind, limits, facts=facts)
 
-    def decides(self, kind: str, schema: type[BaseModel], limits: Limits) -> Speech:
+    def decides(self, kind: str, asks: Callable[[Hearing], Asked], limits: Limits, **facts: Any) -> Speech:
         """A structured speech whose failure the format deals with."""
-        asked = Asked(schema, lambda answer: answer.model_dump())
-        return Speech(self.name, kind, limits, asks=lambda names: asked, optional=True)
+        return Speech(self.name, kind, limits, asks, facts=facts, optional=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,191 @@
+"""A debate at the terminal: the engine in this process, without worker, rows or Redis."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import secrets
+import sys
+from argparse import ArgumentParser
+from contextlib import aclosing
+from dataclasses import asdict, replace
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from debates.claims import clean_claim
+from debates.engine import events
+from debates.engine.formats import all_formats, find_format
+from debates.engine.prompts import todays
+from debates.engine.run import run
+from debates.engine.types import Case, Seat, Turn, Verdict
+from debates.seating import NobodyToSpeak, deal
+from debates.voices import Voices
+
+COLOURS = {"proposition": "\x1b[34m", "opposition": "\x1b[31m", "referee": "\x1b[33m", "judge": "\x1b[35m"}
+PLAIN, BOLD, DIM = "\x1b[0m", "\x1b[1m", "\x1b[2m"
+
+
+class Command(BaseCommand):
+    help = "Argues a claim to its verdict. Reads the claim from standard input where none is given."
+    requires_system_checks = ()
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("claim", nargs="?", help="what should be argued, 8 to 400 characters")
+        parser.add_argument("--format", default="clash", choices=sorted(all_formats()))
+        parser.add_argument("--json", action="store_true", help="print one JSON document at the end, nothing else")
+        parser.add_argument("--quick", action="store_true", help="openings, rebuttals and the ballots only")
+        parser.add_argument("--rounds", type=int, metavar="N", help="at most N rounds of open clash, 0 to 6")
+        parser.add_argument(
+            "--model", action="append", default=[], metavar="BENCH=PROVIDER:MODEL", help="a model for one bench"
+        )
+        parser.add_argument("--seed", help="hexadecimal; deals the sides and whatever else is random")
+        parser.add_argument("--strict", action="store_true", help="exit 3 where no winner could be named")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        case = make_case(options)
+        document = Document(case)
+        printer = None if options["json"] else Terminal(self.stdout)
+        try:
+            verdict = asyncio.run(argue(case, document, printer))
+        except KeyboardInterrupt:
+            verdict = None
+            document.failure = document.failure or "Stopped."
+        if options["json"]:
+            self.stdout.write(json.dumps(document.as_dict(), ensure_ascii=False, indent=2))
+        if verdict is None:
+            self.stderr.write(document.failure)
+            sys.exit(1)
+        if options["strict"] and verdict.outcome != "winner":
+            sys.exit(3)
+
+
+def make_case(options: dict[str, Any]) -> Case:
+    """The case that the options name. Raises CommandError in one sentence."""
+    format_ = find_format(options["format"])
+    rules = {"quick": options["quick"]} | ({} if options["rounds"] is None else {"clash_rounds": options["rounds"]})
+    try:
+        motion = clean_claim(options["claim"] if options["claim"] is not None else sys.stdin.read())
+        seed = bytes.fromhex(options["seed"]) if options["seed"] else secrets.token_bytes(32)
+        seats = {seat.bench: seat.as_engine() for seat in deal(format_, seed)}
+        checked = format_.rules(**rules)
+    except (ValueError, NobodyToSpeak) as error:
+        raise CommandError(str(error)) from error
+    for wanted in options["model"]:
+        seat = parse_seat(wanted, seats)
+        seats[seat.bench] = seat
+    return Case(format_, motion, checked, seats, seed, todays(format_.slug))
+
+
+def parse_seat(wanted: str, seats: dict[str, Seat]) -> Seat:
+    bench, _, named = wanted.partition("=")
+    provider, _, model = named.partition(":")
+    if bench not in seats or not provider or not model:
+        raise CommandError(f"--model {wanted}: write BENCH=PROVIDER:MODEL, with one of {', '.join(seats)}.")
+    return replace(seats[bench], provider=provider, model=model, preset="local" if provider == "local" else "")
+
+
+async def argue(case: Case, document: Document, printer: Terminal | None) -> Verdict | None:
+    """Runs the debate; gives its verdict, or None where a speech failed."""
+    async with aclosing(run(case, Voices().of)) as happening:
+        async for event in happening:
+            document.take(event)
+            if printer is not None:
+                printer.show(event)
+    return document.verdict
+
+
+class Document:
+    """What a debate came to, as one JSON document."""
+
+    def __init__(self, case: Case) -> None:
+        self.case = case
+        self.turns: list[Turn] = []
+        self.verdict: Verdict | None = None
+        self.failure = ""
+
+    def take(self, event: events.Event) -> None:
+        if isinstance(event, events.TurnEnded):
+            self.turns.append(event.turn)
+        elif isinstance(event, events.Ended):
+            self.verdict = event.verdict
+        elif isinstance(event, events.Failed):
+            self.failure = f"The {event.bench} could not speak. {event.sentence}"
+
+    def as_dict(self) -> dict[str, Any]:
+        unjudged = Verdict("unjudged", reason=self.failure or "The debate did not reach its end.")
+        return {
+            "motion": self.case.motion,
+            "format": self.case.format.slug,
+            "seats": [asdict(seat) for seat in self.case.seats.values()],
+            "seed": self.case.seed.hex(),
+            "turns": [asdict(turn) for turn in sorted(self.turns, key=lambda turn: turn.number)],
+            "verdict": (self.verdict or unjudged).as_dict(),
+            "failure": self.failure,
+        }
+
+
+class Terminal:
+    """Prints a debate as it is spoken, one speech at a time in the order of their numbers."""
+
+    def __init__(self, out: Any) -> None:
+        self.out = out
+        self.colour = out.isatty()
+        self.next = 1
+        self.waiting: dict[int, list[events.Event]] = {}
+
+    def show(self, event: events.Event) -> None:
+        number = getattr(event, "number", None) or getattr(getattr(event, "turn", None), "number", None)
+        if number is None:
+            self._show(event)
+        elif number == self.next:
+            self._show(event)
+            self._move_on(event)
+        else:
+            self.waiting.setdefault(number, []).append(event)
+
+    def _move_on(self, event: events.Event) -> None:
+        while isinstance(event, events.TurnEnded | events.Failed):
+            self.next += 1
+            held = self.waiting.pop(self.next, [])
+            for event in held:
+                self._show(event)
+            if not held:
+                return
+
+    def _show(self, event: events.Event) -> None:
+        match event:
+            case events.RoundStarted():
+                self._line(f"\n{event.name}", BOLD)
+            case events.TurnStarted():
+                again = "" if event.attempt == 1 else f" (attempt {event.attempt})"
+                self._line(f"\n{event.bench}, {event.kind.replace('_', ' ')}{again}", self._of(event.bench))
+            case events.Delta():
+                self.out.write(event.text, ending="")
+                self.out.flush()
+            case events.Waiting():
+                self._line(event.reason, DIM)
+            case events.TurnEnded():
+                structured = event.turn.data is not None or event.turn.failure
+                self._line((event.turn.failure or event.turn.text) if structured else "", PLAIN)
+            case events.Failed():
+                self._line(f"\nThe {event.bench} could not speak. {event.sentence}", BOLD)
+            case events.Ended():
+                self._verdict(event.verdict)
+
+    def _verdict(self, verdict: Verdict) -> None:
+        named = {"too_close": "Too close to call", "unjudged": "Unjudged"}
+        self._line(f"\n{named.get(verdict.outcome) or f'{verdict.winner} wins'}", BOLD)
+        if verdict.scores:
+            self._line(", ".join(f"{side} {score:.0f}" for side, score in verdict.scores.items()), PLAIN)
+        for note in (verdict.reason, verdict.details.get("unsettled", "")):
+            if note:
+                self._line(note, PLAIN)
+        if verdict.details.get("small_judge"):
+            self._line("This model is too small to judge: take its ballots as noise.", DIM)
+
+    def _of(self, bench: str) -> str:
+        return COLOURS.get(bench, BOLD)
+
+    def _line(self, text: str, style: str) -> None:
+        self.out.write(f"{style}{text}{PLAIN}" if self.colour and text else text)
