@@ -24,7 +24,6 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, create_model
 
-from .quotes import locate
 from .types import Asked, Hearing, Turn, Verdict
 
 NOISE = 8.0
@@ -116,7 +115,8 @@ def _point(point: dict[str, str], side_of: Mapping[str, str], hearing: Hearing) 
     """A quoted argument, with the turn in which that very side said it; None where it never did."""
     side = side_of[point["side"]]
     said = [(turn.number, turn.text) for turn in hearing.transcript if turn.bench == side]
-    return {"side": side, "quote": point["quote"], "turn": locate(point["quote"], said)}
+    found = next((number for number, text in said if point["quote"] in text), None)
+    return {"side": side, "quote": point["quote"], "turn": found}
 
 
 def _plainly(text: str, side_of: Mapping[str, str]) -> str:
