@@ -15,6 +15,7 @@ BASE_DIR = Path(__file__).resolve().parent.parent
 env = environ.Env()
 
 VAR = Path(env.str("CROSSBENCH_VAR", default=str(BASE_DIR / "var")))
+WEIGHTS = Path(env.str("CROSSBENCH_CACHE", default="~/.cache/crossbench/weights")).expanduser()
 if not env.str("DATABASE_URL", default=""):
     # A bare command finds the servers that `manage.py up` or `services` runs; what the environment says comes first.
     env.ENVIRON = running.environment(VAR) | dict(env.ENVIRON)

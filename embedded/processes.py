@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
+ROOT = Path(__file__).resolve().parent.parent
 PR_SET_PDEATHSIG = 1
 LOG_BYTES = 5_000_000
 LONGEST_PAUSE = 30.0
@@ -52,8 +53,9 @@ def wait_until(condition: Callable[[], bool], seconds: float) -> bool:
 class Child:
     """One process of ours.
 
-    `log` is where its output goes (None: our own terminal, and it stays in our process group, so that Ctrl-C reaches
-    it too). `patience` is how many seconds it gets between the stop signal and SIGKILL.
+    With a `log`, its output goes there and it has a session of its own. Without one it is the user's command: it has
+    our terminal, directory and process group, so that Ctrl-C reaches it too. `patience` is how many seconds it gets
+    between the stop signal and SIGKILL.
     """
 
     def __init__(
@@ -95,6 +97,7 @@ class Child:
             self.process = subprocess.Popen(
                 self.command,
                 env=self.environment,
+                cwd=ROOT if self.log else None,
                 stdin=subprocess.DEVNULL if self.log else None,
                 stdout=stream,
                 stderr=subprocess.STDOUT if stream else None,

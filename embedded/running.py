@@ -17,10 +17,11 @@ from embedded.processes import CannotStart
 
 
 class Offer(NamedTuple):
-    """What a running supervisor offers: DATABASE_URL, REDIS_URL and the like."""
+    """What a running supervisor offers: DATABASE_URL, REDIS_URL and the like. While `use` is open, it waits for us."""
 
     pid: int
     environment: dict[str, str]
+    use: TextIO | None = None
 
 
 def claim(var: Path, seconds: float = 60.0) -> TextIO | Offer:
@@ -33,8 +34,8 @@ def claim(var: Path, seconds: float = 60.0) -> TextIO | Offer:
             lock.write(str(os.getpid()))
             lock.flush()
             return lock
-        if offer := found(var):
-            return offer
+        if (offer := found(var)) and (use := take_lock(var / "users.lock", fcntl.LOCK_SH)):
+            return offer._replace(use=use)
         time.sleep(0.1)
     raise CannotStart(f"Another process holds {var}/services.lock, but its servers don't start: see {var}/log.")
 
@@ -49,6 +50,11 @@ def take_lock(path: Path, how: int = fcntl.LOCK_EX) -> TextIO | None:
         lock.close()
         return None
     return lock
+
+
+def unused(var: Path) -> TextIO | None:
+    """The lock that keeps new users away, once nobody else uses our servers any more."""
+    return take_lock(var / "users.lock")
 
 
 def is_held(path: Path, pid: int) -> bool:

@@ -1,20 +1,17 @@
-"""The supervisor: starts the servers that the environment doesn't name, keeps them running, stops them in order."""
+"""The supervisor: one process starts all others, keeps them running and stops them in order."""
 
 import contextlib
 import os
-import secrets
 import signal
-import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Protocol, Self
 
-from embedded import running
-from embedded.postgres import Postgres
+from embedded.model import Model
 from embedded.processes import CannotStart, Child, stop_together, tail, wait_until
-from embedded.valkey import Valkey
+from embedded.terminal import say
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 PAUSE = 0.2
@@ -40,10 +37,6 @@ class Server(Protocol):
     def finish(self) -> None: ...
 
 
-def say(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)
-
-
 @contextlib.contextmanager
 def on_signals(do: Callable[[int], None]) -> Iterator[None]:
     """What SIGINT, SIGTERM and SIGHUP do in the block."""
@@ -64,34 +57,44 @@ def stop_now(number: int) -> None:
 
 
 class Supervisor:
-    """A context: leaving it stops every child, the last started first. A second signal meanwhile kills them at once."""
+    """A context: a signal in it raises Stopped, and leaving it stops every child, the group started last first.
 
-    def __init__(self, var: Path) -> None:
-        self.var = var
-        self.children: list[Child] = []
-        self.ticks: list[Callable[[], None]] = []
+    A second signal, while they stop, kills them at once.
+    """
+
+    def __init__(self) -> None:
+        self.groups: list[Sequence[Child]] = []
+        self.model: Model | None = None
         self.hurried = False
-        self.on_signals = contextlib.ExitStack()
+        self.handlers = contextlib.ExitStack()
 
     def __enter__(self) -> Self:
-        self.on_signals.enter_context(on_signals(stop_now))
+        self.handlers.enter_context(on_signals(stop_now))
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        with self.on_signals, on_signals(self.hurry):
-            for child in reversed(self.children):
-                stop_together([child], lambda: self.hurried)
+        with self.handlers, on_signals(self.hurry):
+            for group in reversed(self.groups):
+                stop_together(group, lambda: self.hurried)
+            if self.model and self.model.child:
+                stop_together([self.model.child], lambda: self.hurried)
 
     def hurry(self, number: int) -> None:
         self.hurried = True
 
-    def start(self, servers: Mapping[str, Server]) -> dict[str, str]:
-        """Starts these servers side by side and waits until each answers; their addresses by variable name."""
+    def start(self, children: Sequence[Child]) -> None:
+        """Starts a group, whose members are stopped together."""
+        self.groups.append(children)
+        for child in children:
+            child.start()
+
+    def start_servers(self, servers: Mapping[str, Server]) -> dict[str, str]:
+        """Starts these side by side and waits until each answers; their addresses by the variable that names them."""
         for server in servers.values():
             server.start()
-            self.children.append(server.child)
+            self.groups.append([server.child])
         for server in servers.values():
             self.wait_for(server)
             server.finish()
@@ -104,23 +107,23 @@ class Supervisor:
             raise CannotStart(f"{server.child.name} did not start:{words}")
 
     def tick(self) -> None:
-        """Looks after the children once; called all the time from the main thread."""
-        for child in self.children:
+        """Looks after everything once; called all the time, from the main thread."""
+        for child in [child for group in self.groups for child in group]:
             if line := child.watch():
                 say(line)
-        for tick in self.ticks:
-            tick()
+        if self.model:
+            self.model.tick()
 
-    def keep_running(self) -> None:
-        """Until a signal raises Stopped."""
+    def keep_running(self, done: Callable[[], bool] = lambda: False) -> None:
+        """Until `done`, or until a signal raises Stopped."""
         never = threading.Event()
-        while True:
+        while not done():
             self.tick()
             never.wait(PAUSE)
 
     def run(self, command: list[str], environment: Mapping[str, str]) -> int:
-        """Runs a command to its end and returns its exit status, as a shell gives it."""
-        child = Child("command", command, environment=environment, death_signal=signal.SIGTERM)
+        """Runs the user's command to its end and returns its exit status, as a shell gives it."""
+        child = Child("The command", command, environment=environment, death_signal=signal.SIGTERM)
         try:
             child.start()
         except OSError as error:
@@ -143,12 +146,3 @@ def has_the_terminal() -> bool:
             return os.tcgetpgrp(terminal.fileno()) == os.getpgrp()
     except OSError:
         return False
-
-
-def database_and_broker(var: Path, wanted: set[str]) -> dict[str, Server]:
-    """The servers for those of DATABASE_URL and REDIS_URL that are wanted; their password is made at first use."""
-    password = var / "password"
-    if not password.exists():
-        running.write_private(password, secrets.token_urlsafe(24))
-    makers: dict[str, Callable[[Path, Path], Server]] = {"DATABASE_URL": Postgres, "REDIS_URL": Valkey}
-    return {name: make(var, password) for name, make in makers.items() if name in wanted}

@@ -2,6 +2,8 @@
 
 import os
 import sys
+from contextlib import nullcontext
+from io import TextIOBase
 from pathlib import Path
 from typing import Any
 
@@ -9,45 +11,60 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from embedded import running
+from embedded.model import wait_for_model
 from embedded.processes import CannotStart
-from embedded.supervisor import Stopped, Supervisor, database_and_broker, say
+from embedded.servers import MODEL_HELP, MODELS, NEEDED, database_and_broker, named_servers, start_model
+from embedded.supervisor import Stopped, Supervisor
+from embedded.terminal import say
+from embedded.weights import SOURCES
 
 
 class Command(BaseCommand):
-    help = "Starts PostgreSQL, Valkey and the local model; with a COMMAND, runs it with their addresses set."
+    help = (
+        "Starts PostgreSQL, Valkey and the local model, unless DATABASE_URL, REDIS_URL or LOCAL_MODEL_URL names them, "
+        "or finds those that another command has started. With a COMMAND, runs it with these set, then stops what it "
+        "started and exits with the command's status."
+    )
     requires_system_checks = []
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--model", choices=["default", "small", "tiny", "none"])
-        parser.add_argument("command", nargs="*", metavar="-- COMMAND", help="what to run; its exit status is ours")
+        parser.add_argument("--model", choices=MODELS, help=MODEL_HELP)
+        parser.add_argument("command", nargs="*", metavar="-- COMMAND")
 
     def handle(self, *, model: str | None, command: list[str], **options: Any) -> None:
         try:
-            sys.exit(run(settings.VAR, command))
+            with Supervisor() as supervisor:
+                sys.exit(run(supervisor, settings.VAR, model, command))
         except CannotStart as error:
             raise CommandError(str(error)) from None
         except Stopped as stopped:
             sys.exit(128 + stopped.number if command else 0)
 
 
-def run(var: Path, command: list[str]) -> int:
-    """Starts what the environment lacks, or finds it running, and runs the command; its exit status."""
-    missing = {name for name in ("DATABASE_URL", "REDIS_URL") if not os.environ.get(name)}
-    with Supervisor(var) as supervisor:
-        held = running.claim(var)
-        if isinstance(held, running.Offer):
-            return use(held, supervisor, command)
-        offered = supervisor.start(database_and_broker(var, missing))
-        with running.announced(var, offered):
-            if command:
-                return supervisor.run(command, {**os.environ, **offered})
-            say("\n".join([f"{name}={value}" for name, value in offered.items()] + ["Ctrl-C stops them."]))
+def run(supervisor: Supervisor, var: Path, choice: str | None, command: list[str]) -> int:
+    """The exit status: the command's, if there is one."""
+    named = named_servers()
+    held = None if named.keys() >= NEEDED else running.claim(var)
+    if isinstance(held, running.Offer) and not command:
+        say(f"The servers run already (process {held.pid}).")
+        return 0
+    known = (fitting(held, choice) if isinstance(held, running.Offer) else {}) | named
+    known |= supervisor.start_servers(database_and_broker(var, NEEDED - known.keys()))
+    known |= start_model(supervisor, choice or "default", known)
+    with running.announced(var, known) if isinstance(held, TextIOBase) else nullcontext():
+        if not command:
+            say("\n".join([*(f"{name}={value}" for name, value in known.items()), "Ctrl-C stops them."]))
             supervisor.keep_running()
-    return 0
+        if "LOCAL_MODEL_URL" in known.keys() - named.keys():
+            wait_for_model(known["LOCAL_MODEL_URL"], supervisor.tick)
+        status = supervisor.run(command, os.environ | known)
+        if isinstance(held, TextIOBase):
+            supervisor.keep_running(lambda: running.unused(var) is not None)
+        return status
 
 
-def use(offer: running.Offer, supervisor: Supervisor, command: list[str]) -> int:
-    if command:
-        return supervisor.run(command, {**offer.environment, **os.environ})
-    say(f"The servers run already (process {offer.pid}).")
-    return 0
+def fitting(offer: running.Offer, choice: str | None) -> dict[str, str]:
+    """What another supervisor offers, without its model if another one is asked for."""
+    if choice is None or offer.environment.get("LOCAL_MODEL_NAME") == getattr(SOURCES.get(choice), "name", None):
+        return offer.environment
+    return {name: value for name, value in offer.environment.items() if not name.startswith("LOCAL_MODEL_")}
