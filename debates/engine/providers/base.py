@@ -3,7 +3,7 @@ may be tried again."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Protocol
@@ -113,6 +113,6 @@ class Call:
 class Provider(Protocol):
     """A model at an endpoint. Stopping the iteration early (`aclose`) closes the connection at once."""
 
-    def stream(self, call: Call) -> AsyncIterator[str]:
+    def stream(self, call: Call) -> AsyncGenerator[str, None]:
         """Yields the answer as it comes; raises `ProviderError`. An answer is whole only if nothing is raised."""
         ...
