@@ -76,6 +76,8 @@ class Supervisor:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         with self.handlers, on_signals(self.hurry):
+            if kind is Stopped and self.groups:
+                say("Stopping. Another Ctrl-C kills at once.")
             for group in reversed(self.groups):
                 stop_together(group, lambda: self.hurried)
             if self.model and self.model.child:
