@@ -46,8 +46,18 @@ class Debate(models.Model):
         PRIVATE = "private", "Only I can see it"
         LINK = "link", "Anyone with the link can see it"
 
+    class Origin(models.TextChoices):
+        """Where its words come from. What wasn't spoken here, live, is labelled for what it is."""
+
+        LIVE = "live", "Argued here"
+        RECORDED = "recorded", "Recorded run"
+        WRITTEN = "written", "Hand-written sample"
+        IMPORTED = "imported", "Imported"
+
     token = models.CharField(max_length=TOKEN_LENGTH, unique=True, default=new_token, editable=False)
-    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="debates")
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.CASCADE, related_name="debates")
+    origin = models.CharField(max_length=10, choices=Origin, default=Origin.LIVE)
+    label = models.CharField(max_length=120, blank=True, help_text="The ribbon of a sample or import, in full.")
     format = models.CharField(max_length=20)
     motion = models.CharField(max_length=400)
     rules = models.JSONField(default=dict)

@@ -6,7 +6,7 @@ Every write is made under the claim's fence. A sealed turn costs one transaction
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -17,6 +17,7 @@ from django.db.models.functions import Coalesce
 from .database import in_db, in_db_at_last
 from .engine import events
 from .engine import types as engine
+from .engine.documents import TurnPart, VerdictPart
 from .log import Log
 from .models import Fragment, Sitting, Turn, Verdict, as_frame, verdict_frame
 from .sittings import Claim, Lost, hold, release
@@ -155,3 +156,16 @@ def write_fragments(claim: Claim, frames: Mapping[int, dict[str, Any]], reason: 
     rows = [Fragment(sitting=sitting, reason=reason, **frame) for frame in unsealed]
     names = ["attempt", "round", "round_name", "bench", "kind", "text", "reason", "written"]
     Fragment.objects.bulk_create(rows, update_conflicts=True, unique_fields=["sitting", "number"], update_fields=names)
+
+
+@transaction.atomic
+def restore(sittings: list[Sitting], turns: Sequence[TurnPart], verdicts: Sequence[VerdictPart]) -> None:
+    """Writes the turns and verdicts of an imported document; a part's `sitting` counts the sittings from 1."""
+    for turn in turns:
+        fields = turn.model_dump(exclude={"sitting", "usage"})
+        spoken = engine.Turn(usage=engine.Usage(**turn.usage.model_dump()), **fields)
+        Turn.of(sittings[turn.sitting - 1], spoken).save(force_insert=True)
+    for verdict in verdicts:
+        sitting = sittings[verdict.sitting - 1]
+        fields = verdict.model_dump(exclude={"sitting"})
+        Verdict.objects.create(debate_id=sitting.debate_id, sitting=sitting, **fields)

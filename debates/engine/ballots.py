@@ -66,8 +66,8 @@ def ballot(hearing: Hearing) -> Asked:
     """What a judge must answer about the sides under their code-names."""
     names = list(hearing.names.values())
     side_of = {name: side for side, name in hearing.names.items()}
-    side: Any = Literal[tuple(names)]  # type: ignore[valid-type]
-    winner: Any = Literal[(*names, NOBODY)]  # type: ignore[valid-type]
+    side: Any = Literal[tuple(names)]
+    winner: Any = Literal[(*names, NOBODY)]
     point = create_model("Point", side=(side, ...), quote=(Words, ...))
     scores = create_model("Scores", **{name: (Score, ...) for name in names})  # type: ignore[call-overload]
     schema = create_model(

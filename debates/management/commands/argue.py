@@ -8,13 +8,14 @@ import secrets
 import sys
 from argparse import ArgumentParser
 from contextlib import aclosing
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
 from debates.claims import clean_claim
 from debates.engine import events
+from debates.engine.documents import SCHEMA, DebateDocument, SeatPart, turn_part, unreached, verdict_part
 from debates.engine.formats import all_formats, find_format
 from debates.engine.prompts import todays
 from debates.engine.run import run
@@ -113,16 +114,21 @@ class Document:
             self.failure = f"The {event.bench} could not speak. {event.sentence}"
 
     def as_dict(self) -> dict[str, Any]:
-        unjudged = Verdict("unjudged", reason=self.failure or "The debate did not reach its end.")
-        return {
-            "motion": self.case.motion,
-            "format": self.case.format.slug,
-            "seats": [asdict(seat) for seat in self.case.seats.values()],
-            "seed": self.case.seed.hex(),
-            "turns": [asdict(turn) for turn in sorted(self.turns, key=lambda turn: turn.number)],
-            "verdict": (self.verdict or unjudged).as_dict(),
-            "failure": self.failure,
-        }
+        case = self.case
+        verdicts = [verdict_part(self.verdict)] if self.verdict else []
+        document = DebateDocument(
+            schema=SCHEMA,
+            format=case.format.slug,
+            motion=case.motion,
+            rules=case.rules.model_dump(),
+            seed=case.seed.hex(),
+            seats=[SeatPart.model_validate(seat) for seat in case.seats.values()],
+            turns=[turn_part(turn) for turn in sorted(self.turns, key=lambda turn: turn.number)],
+            verdicts=verdicts,
+            verdict=verdicts[0] if verdicts else unreached(self.failure),
+            failure=self.failure,
+        )
+        return document.as_dict()
 
 
 class Terminal:
