@@ -4,5 +4,12 @@ from . import views
 
 urlpatterns = [
     path("", views.front, name="front"),
+    path("new/", views.new, name="new"),
+    path("debates/", views.debates, name="debates"),
     path("d/<str:token>/", views.debate, name="debate"),
+    path("d/<str:token>/stop/", views.stop, name="stop"),
+    path("d/<str:token>/go-on/", views.go_on, name="go_on"),
+    path("d/<str:token>/judge-again/", views.judge_again, name="judge_again"),
+    path("d/<str:token>/share/", views.share, name="share"),
+    path("d/<str:token>/renew-link/", views.renew_link, name="renew_link"),
 ]

@@ -1,0 +1,86 @@
+"""What people may send, and what becomes of it."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.db import IntegrityError, transaction
+
+from accounts.models import User
+
+from . import promptfiles, seating, sittings
+from .claims import clean_claim
+from .engine.formats import find_format
+from .models import Debate, Sitting, new_seed
+
+
+class ClaimField(forms.CharField):
+    """A claim. What is wrong with it is said in one sentence."""
+
+    def to_python(self, value: Any) -> str:
+        try:
+            return clean_claim(value or "")
+        except ValueError as refusal:
+            raise ValidationError(str(refusal)) from None
+
+
+class SentBefore(Exception):
+    """A form with this key started another debate."""
+
+    def __init__(self, debate: Debate) -> None:
+        self.debate = debate
+        super().__init__(debate.pk)
+
+
+class ClashForm(forms.Form):
+    claim = ClaimField(
+        label="What should be argued?",
+        strip=False,
+        widget=forms.Textarea(attrs={"rows": 3, "dir": "auto", "placeholder": "Cities should ban private cars"}),
+    )
+    visibility = forms.ChoiceField(
+        choices=Debate.Visibility.choices, initial=Debate.Visibility.PRIVATE, widget=forms.RadioSelect
+    )
+    form_key = forms.UUIDField(initial=uuid.uuid4, widget=forms.HiddenInput)
+
+    def save(self, owner: User) -> Debate:
+        """Starts the debate, or gives the one that this very form has already started.
+
+        Raises `SentBefore` where that was about something else, and `seating.NobodyToSpeak`.
+        """
+        try:
+            with transaction.atomic():
+                return self._start(owner)
+        except IntegrityError:
+            debate = Debate.objects.owned_by(owner).filter(form_key=self.cleaned_data["form_key"]).first()
+            if debate is None:
+                raise
+        if debate.motion != self.cleaned_data["claim"]:
+            raise SentBefore(debate)
+        return debate
+
+    def _start(self, owner: User) -> Debate:
+        format, seed = find_format("clash"), new_seed()
+        debate = Debate.objects.create(
+            owner=owner,
+            format=format.slug,
+            motion=self.cleaned_data["claim"],
+            rules={"quick": True},
+            visibility=self.cleaned_data["visibility"],
+            form_key=self.cleaned_data["form_key"],
+        )
+        seats = seating.deal(format, seed)
+        for seat in seats:
+            seat.debate = debate
+        debate.seats.bulk_create(seats)
+        sittings.open_sitting(debate, Sitting.Kind.DEBATE, owner, promptfiles.keep(format.slug), seed)
+        return debate
+
+
+class ShareForm(forms.ModelForm):
+    class Meta:
+        model = Debate
+        fields = ("visibility",)
