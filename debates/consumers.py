@@ -1,0 +1,107 @@
+"""The socket of a debate's page: authorise, then forward what the hub has. It never writes."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any
+from urllib.parse import parse_qs
+
+from channels.exceptions import StopConsumer
+from channels.generic.websocket import AsyncWebsocketConsumer
+
+from . import live
+from .admission import admit, same_origin, ticket
+from .board import position
+from .database import in_db
+from .viewer import BROKEN, GONE, MALFORMED, Viewer
+from .watch import Watch
+
+logger = logging.getLogger(__name__)
+
+# All that a page may say, which needs no JSON parser to be read.
+ACK = re.compile(r'\{\s*"at"\s*:\s*"(\d{1,18}-\d{1,18})"\s*\}', re.ASCII)
+LONGEST_FRAME = 1024
+# Frames that a page may send at once, and per second on top of that.
+BURST, RATE = 50, 5
+
+Message = dict[str, Any]
+
+
+class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
+    """Messages come straight here, not through the one thread that Channels would hop into for each."""
+
+    channel_layer_alias = "none"
+    stay: asyncio.Task[None] | None = None
+    viewer: Viewer | None = None
+    heard = 0
+
+    async def __call__(self, scope: Message, receive: Callable[[], Awaitable[Message]], send: Any) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            if self.stay:
+                self.stay.cancel()
+
+    async def dispatch(self, message: Message) -> None:
+        match message["type"]:
+            case "websocket.connect":
+                self.since = time.monotonic()
+                self.stay = asyncio.create_task(self.welcome())
+            case "websocket.receive":
+                self.hear(message.get("text") or "")
+            case _:
+                raise StopConsumer
+
+    async def welcome(self) -> None:
+        """Refuses foreign pages before anything else; a closing code is only sent once the socket is accepted."""
+        try:
+            code = await self.watch() if same_origin(self.scope["headers"]) else None
+        except Exception:
+            logger.exception("a viewer was lost")
+            code = BROKEN
+        await self.close(code)
+
+    async def watch(self) -> int:
+        """The code to close with."""
+        hub = live.hub()
+        accesses = hub.accesses
+        shown = ticket(self.scope["url_route"]["kwargs"]["token"], self.scope["headers"])
+        admitted = await in_db(admit, shown)
+        await self.accept()
+        if admitted is None:
+            return GONE
+        self.viewer = viewer = Viewer(self.forward, shown, after(self.scope["query_string"]))
+        if admitted.over:  # no log, no hub: what PostgreSQL knows is all there is
+            await viewer.show(Watch(admitted.debate_pk))
+            viewer.refresh()
+        return viewer.code or await hub.serve(admitted.debate_pk, viewer, accesses)
+
+    async def forward(self, frame: str) -> None:
+        await self.base_send({"type": "websocket.send", "text": frame})
+
+    def hear(self, frame: str) -> None:
+        """An acknowledgement. A flood ends here, before it costs anything."""
+        if self.viewer is None or self.viewer.code:
+            return
+        self.heard += 1
+        said = ACK.fullmatch(frame) if len(frame) <= LONGEST_FRAME else None
+        if said is None or self.heard > BURST + RATE * (time.monotonic() - self.since):
+            self.viewer.dismiss(MALFORMED)
+        else:
+            self.viewer.ack(position(said[1]))
+
+
+def after(query: bytes) -> int:
+    """The last turn that the page has; 0 for anything that isn't a number of a turn."""
+    number = parse_qs(query.decode("latin-1")).get("after", ["0"])[0]
+    return int(number) if re.fullmatch(r"[0-9]{1,9}", number) else 0
+
+
+async def nowhere(scope: Message, receive: Callable[[], Awaitable[Message]], send: Callable[[Message], Any]) -> None:
+    """No such socket: refused before it is accepted."""
+    await receive()
+    await send({"type": "websocket.close"})

@@ -1,0 +1,155 @@
+"""One debate that somebody in this process is watching: the board, the newest part of its log as it is to be
+forwarded, and its viewers."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+
+import redis.asyncio
+from django.db.utils import Error as DatabaseError
+
+from . import admission
+from .board import START, Board, Mark, Position
+from .database import in_db
+from .log import log_key
+from .snapshots import Past, is_over, read_past
+from .viewer import GONE, Viewer
+
+logger = logging.getLogger(__name__)
+
+# Bytes of a log kept in memory: a viewer that falls behind further gets a snapshot.
+KEPT = 1_000_000
+# Entries per read.
+CHUNK = 500
+# Seconds until PostgreSQL is asked again, when it didn't answer.
+PAUSE = 1.0
+
+Entry = tuple[Position, str, int]  # where it is in the log, the frame, its size in bytes
+RawEntry = tuple[bytes, dict[bytes, bytes]]
+
+
+class Watch:
+    """Entries are counted from the first one that was kept; `first` and `end` are such counts. `read` tells that the
+    board holds the whole log, `ready` that this is known either way."""
+
+    def __init__(self, debate_pk: int) -> None:
+        self.debate_pk = debate_pk
+        self.key = log_key(debate_pk)
+        self.board = Board()
+        self.entries: list[Entry] = []
+        self.first = self.size = 0
+        self.viewers: set[Viewer] = set()
+        self.over = self.read = False
+        self.ready = asyncio.Event()
+        self.heard = time.monotonic()
+        self.loading = asyncio.Lock()
+        self.next_past: asyncio.Task[Past] | None = None
+
+    @property
+    def at(self) -> str:
+        return f"{self.board.at[0]}-{self.board.at[1]}"
+
+    @property
+    def end(self) -> int:
+        return self.first + len(self.entries)
+
+    def since(self, cursor: int) -> list[Entry]:
+        return self.entries[max(cursor - self.first, 0) :]
+
+    def mark(self) -> tuple[Mark, int]:
+        """The board, and the count of the entry that follows it."""
+        return (self.board.mark() if self.read else Mark()), self.end
+
+    def take(self, entries: list[RawEntry]) -> bool:
+        """Keeps what viewers need and wakes them; whether these entries end the sitting."""
+        self.heard = time.monotonic()
+        was_over = self.board.over
+        for raw in entries:
+            if entry := self.absorb(raw):
+                self.keep(entry)
+        for viewer in self.viewers:
+            viewer.nudge()
+        return self.board.over and not was_over
+
+    def absorb(self, raw: RawEntry) -> Entry | None:
+        """Moves the board on; the entry, if viewers need it."""
+        body = raw[1].get(b"e", b"")
+        try:
+            frame = body.decode(errors="replace")
+            needed = self.board.take(raw[0].decode(), frame)
+        except (ValueError, KeyError, TypeError):
+            logger.exception("entry %r of %s is no frame", raw[0], self.key)
+            self.board.tear()
+            needed = False
+        if self.board.anew:
+            self.over = self.over and self.board.over
+            self.refresh()
+        return (self.board.at, frame, len(body)) if needed else None
+
+    def keep(self, entry: Entry) -> None:
+        self.entries.append(entry)
+        self.size += entry[2]
+        if self.size > KEPT:
+            self.drop_half()
+
+    def drop_half(self) -> None:
+        dropped = 0
+        while self.size > KEPT // 2:
+            self.size -= self.entries[dropped][2]
+            dropped += 1
+        del self.entries[:dropped]
+        self.first += dropped
+
+    async def fold(self, client: redis.asyncio.Redis) -> None:
+        """Reads the log from its start, in chunks, so that other debates go on meanwhile. Raises RedisError."""
+        full = True
+        while full:
+            start = f"({self.at}" if self.board.at != START else "-"
+            entries = await client.xrange(self.key, min=start, count=CHUNK)
+            for raw in entries:
+                self.absorb(raw)
+            full = len(entries) == CHUNK
+        self.read = True
+
+    def refresh(self) -> None:
+        for viewer in self.viewers:
+            viewer.refresh()
+
+    async def past(self) -> Past:
+        """PostgreSQL's side as it is after this call: one read for all who ask before it begins."""
+        if self.next_past is None:
+            self.next_past = asyncio.create_task(self.load())
+        return await asyncio.shield(self.next_past)
+
+    async def load(self) -> Past:
+        async with self.loading:
+            self.next_past = None
+            return await in_db(read_past, self.debate_pk)
+
+    async def close_after_end(self) -> None:
+        """A sitting ended: closes, or shows which one is next."""
+        if not await in_db(is_over, self.debate_pk):
+            return self.refresh()
+        self.over = True
+        for viewer in self.viewers:
+            viewer.nudge()
+
+    async def close_if_over(self) -> None:
+        """The log is silent: if the debate is over, shows how it ended."""
+        if await in_db(is_over, self.debate_pk):
+            self.over = True
+            self.refresh()
+
+    async def check_access(self) -> None:
+        """Looks at every viewer's ticket again, and doesn't give up."""
+        refused = None
+        while refused is None:
+            try:
+                refused = await in_db(admission.refused, self.debate_pk, {viewer.ticket for viewer in self.viewers})
+            except DatabaseError:
+                await asyncio.sleep(PAUSE)
+        for viewer in self.viewers:
+            if viewer.ticket in refused:
+                viewer.dismiss(GONE)
