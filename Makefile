@@ -12,7 +12,8 @@ run: env
 env: .venv/installed
 
 .venv/installed: requirements/dev.txt
-	$(PYTHON) -m venv --clear .venv
+	$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed: make PYTHON=...") if sys.version_info < (3, 11) else None'
+	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
 	touch $@
 
@@ -23,7 +24,7 @@ lint: env
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy .
-	find . -name '*.html' -path '*/templates/*' -not -path './.venv/*' -exec $(BIN)/djlint --lint --check {} +
+	find . -name '*.html' -path '*/templates/*' -not -path './.venv/*' -exec $(BIN)/djlint --lint {} +
 
 hardcases: env
 	$(TEST_SERVERS) $(BIN)/python -m tests.hardcases
