@@ -13,7 +13,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 OURS = ("config", "debates", "accounts", "embedded")
-ENGINE_MAY = {"jinja2", "pydantic", "rapidfuzz", "regex", "httpx2", "openai", "anthropic", *sys.stdlib_module_names}
+LIBRARIES = {"jinja2", "pydantic", "pydantic_core", "rapidfuzz", "regex", "httpx2", "openai", "anthropic"}
+ENGINE_MAY = LIBRARIES | sys.stdlib_module_names
 
 
 def modules(*folders: str) -> Iterator[tuple[str, Path]]:

@@ -36,16 +36,16 @@ NO_DIFFERENCE = "The judge found no difference between the sides."
 
 
 def confidence(value: Any) -> Any:
-    """One scale, 0-100. Reads 0.85, 85, "85 %", "0,85" and "7/10"; refuses 1 (per cent or certain?), truth values
-    and words."""
+    """One scale, 0-100. Reads 0.85, 85, "85 %", "0,85" and "7/10"; refuses 1 to 10 (out of ten, or of a hundred?),
+    truth values and words."""
     if isinstance(value, bool):
         raise ValueError("confidence is a number from 50 to 100")
     if isinstance(value, str):
         value = _number(value)
     if isinstance(value, float | int) and 0 < value < 1:
         value = value * 100
-    if value == 1:
-        raise ValueError("confidence 1 is ambiguous: give a whole number from 50 to 100")
+    if isinstance(value, float | int) and 1 <= value <= 10:
+        raise ValueError("confidence is ambiguous: give a whole number from 50 to 100")
     return round(value) if isinstance(value, float) else value
 
 
@@ -58,7 +58,7 @@ def _number(text: str) -> float:
 
 
 Score = Annotated[int, Field(ge=0, le=100)]
-Confidence = Annotated[int, BeforeValidator(confidence), Field(ge=0, le=100)]
+Confidence = Annotated[int, BeforeValidator(confidence), Field(ge=50, le=100)]
 Words = Annotated[str, Field(min_length=1, max_length=600)]
 
 
