@@ -3,6 +3,7 @@ run none."""
 
 from __future__ import annotations
 
+import unicodedata
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
@@ -23,11 +24,6 @@ class Round:
     turns: list[dict[str, Any]] = field(default_factory=list)
     excluded: bool = False
 
-    @property
-    def facing(self) -> bool:
-        """Whether both sides speak in it, side by side."""
-        return len({turn["side"] for turn in self.turns if turn["side"]}) > 1
-
 
 def load(debate: Debate) -> dict[str, Any]:
     """The context of the page, whoever looks at it."""
@@ -47,6 +43,7 @@ def load(debate: Debate) -> dict[str, Any]:
     return {
         "debate": debate,
         "format": format.name,
+        "direction": direction(debate.motion),
         "rounds": in_rounds(turns),
         "cards": [card(verdict, sides, numbers) for verdict in reversed(verdicts)],
         "state": state,
@@ -58,7 +55,7 @@ def load(debate: Debate) -> dict[str, Any]:
         "reads": seating.who_reads(seats),
         "local": bool(seats) and all(seat.preset == "local" for seat in seats),
         "models": sorted({seat.model for seat in seats}),
-        "data": for_script(debate, sides, sealed, passed, state),
+        "data": for_script(debate, sides, state, sealed, fragments, passed),
     }
 
 
@@ -73,6 +70,13 @@ def row(debate: Debate) -> dict[str, Any]:
         "card": card(verdict, find_format(debate.format).sides, ()) if verdict else None,
         "briefly": words.BRIEFLY[state],
     }
+
+
+def direction(text: str) -> str:
+    """Which way a text runs, by its first letter that has a direction."""
+    strong = (unicodedata.bidirectional(character) for character in text)
+    first = next((kind for kind in strong if kind in ("L", "R", "AL")), "L")
+    return "ltr" if first == "L" else "rtl"
 
 
 def superseded(sittings: list[Sitting]) -> set[int]:
@@ -125,16 +129,28 @@ def duration(span: timedelta) -> str:
 
 
 def for_script(
-    debate: Debate, sides: tuple[str, ...], sealed: list[Turn], passed: set[int], state: dict[str, Any]
+    debate: Debate,
+    sides: tuple[str, ...],
+    state: dict[str, Any],
+    sealed: list[Turn],
+    fragments: list[Fragment],
+    passed: set[int],
 ) -> dict[str, Any]:
-    """What the page's script starts from: all that the page already shows but the texts, which it reads there."""
-    turns = [as_frame(turn, turn.sitting_id in passed) | {"text": "", "data": None} for turn in sealed]
+    """What the page's script starts from: all that the page shows but the texts, which it reads there."""
+    turns = [without_text(as_frame(turn, False)) for turn in sealed if turn.sitting_id not in passed]
+    unsealed = [without_text(fragment_frame(one)) for one in fragments if one.sitting_id not in passed]
     return {
         "token": debate.token,
         "state": state,
         "turns": turns,
+        "open": unsealed,
         "sides": sides,
         "unspoken": words.UNSPOKEN,
         "structured": words.STRUCTURED,
         "words": words.for_script(),
     }
+
+
+def without_text(frame: dict[str, Any]) -> dict[str, Any]:
+    """A ballot's content stands in the verdict card, and nowhere else on the page."""
+    return frame | {"text": ""} | ({"data": None} if frame["kind"] in words.UNSPOKEN else {})

@@ -42,7 +42,7 @@ BRIEFLY = {
     "failed": "broken off",
 }
 LIVE = {
-    "speaking": "{bench} is speaking.",
+    "speaking": "The {bench} is speaking.",
     "writing": "writing",
     "ready": "ready",
     "waiting": "waiting",
@@ -53,7 +53,7 @@ LIVE = {
     "catching_up": "Connecting.",
     "lost": "Connection lost. Catching up as soon as it is back.",
     "gone": "This debate can't be seen here any more.",
-    "ended": "{bench} has finished: {kind}.",
+    "ended": "{bench}, {kind}: finished.",
     "latest": "Jump to latest",
     "live": "Still live",
     "settled": "Settled",
