@@ -153,3 +153,4 @@ def wait_for_model(url: str, tick: Callable[[], None]) -> None:
             raise CannotStart(f"The local model does not answer at {url}.")
         tick()
         time.sleep(0.1)
+    tick()

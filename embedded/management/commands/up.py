@@ -55,7 +55,7 @@ def run(supervisor: Supervisor, var: Path, choice: str, wanted_port: int) -> Non
     }
     with running.announced(var, known):
         start_site(supervisor, var / "log", port, {**os.environ, **known, "CROSSBENCH_UP": "1"})
-        print(banner(known, port), flush=True)
+        print(banner(supervisor, known, port), flush=True)
         supervisor.keep_running()
 
 
@@ -85,10 +85,11 @@ def start_site(supervisor: Supervisor, logs: Path, port: int, environment: Mappi
     supervisor.keep_running(lambda: website.answers(port) or time.monotonic() > deadline)
 
 
-def banner(known: Mapping[str, str], port: int) -> str:
+def banner(supervisor: Supervisor, known: Mapping[str, str], port: int) -> str:
     python = shown(Path(sys.executable))
     where = f"CROSSBENCH_VAR={settings.VAR} " if os.environ.get("CROSSBENCH_VAR") else ""
-    model = f"{known['LOCAL_MODEL_NAME']}, loading" if "LOCAL_MODEL_NAME" in known else "none"
+    loading = ", loading" if supervisor.model and not supervisor.model.ready else ""
+    model = f"{known.get('LOCAL_MODEL_NAME', known.get('LOCAL_MODEL_URL', 'none'))}{loading}"
     return f"""
   Crossbench   http://localhost:{port}
 
