@@ -19,12 +19,13 @@ Script = Callable[["Request"], Answer]
 class Request:
     """One request as it came. `number` counts from 1 in order of arrival, `at` is in seconds since the server began,
     `at_once` how many were being answered then, this one included. `key` is a digest of the key that it carried.
+    `connection` numbers connections.
     `state` is "open", "answered" (to the script's end) or "gone" (the caller went away before that)."""
 
     number: int
     at: float
     at_once: int
-    path: str
+    connection: int
     headers: dict[str, str]
     key: str
     body: dict[str, Any]

@@ -32,6 +32,7 @@ class LoopbackModel:
         self.requests: list[Request] = []
         self._changed = threading.Condition()
         self._open = 0
+        self._connections = 0
         self._loop = asyncio.new_event_loop()
         self._released = asyncio.Event()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
@@ -94,7 +95,8 @@ class LoopbackModel:
         self._released = asyncio.Event()
 
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        line = Line(reader, writer)
+        self._connections += 1
+        line = Line(reader, writer, self._connections)
         try:
             while await self._request(line):
                 pass
@@ -107,7 +109,7 @@ class LoopbackModel:
         """One request on this connection; whether another may follow."""
         method, path, headers, body = await line.request()
         if path == COMPLETIONS and method == "POST":
-            return await self._complete(line, path, headers, json.loads(body))
+            return await self._complete(line, headers, json.loads(body))
         status, answer = await self._control(method, path, body)
         await line.respond(status, {"Content-Type": "application/json"}, json.dumps(answer).encode())
         return True
@@ -140,9 +142,9 @@ class LoopbackModel:
             return 408, {"count": self._count(state)}
         return 200, {"count": self._count(state)}
 
-    async def _complete(self, line: Line, path: str, headers: dict[str, str], body: dict[str, Any]) -> bool:
+    async def _complete(self, line: Line, headers: dict[str, str], body: dict[str, Any]) -> bool:
         self._open += 1
-        request = self._recorded(path, headers, body)
+        request = self._recorded(line.number, headers, body)
         try:
             return await line.unless_gone(self._answer(line, request, self._script(request)))
         except GONE:
@@ -153,11 +155,11 @@ class LoopbackModel:
             if request.state == "open":
                 self._became(request, "answered")
 
-    def _recorded(self, path: str, headers: dict[str, str], body: dict[str, Any]) -> Request:
+    def _recorded(self, connection: int, headers: dict[str, str], body: dict[str, Any]) -> Request:
         key = headers.get("authorization", "").removeprefix("Bearer ")
         shown = {name: digest(value) if name in SECRETS else value for name, value in headers.items()}
         number, at = len(self.requests) + 1, self._loop.time() - self._began
-        request = Request(number, at, self._open, path, shown, digest(key), body)
+        request = Request(number, at, self._open, connection, shown, digest(key), body)
         with self._changed:
             self.requests.append(request)
             self._changed.notify_all()
@@ -244,7 +246,8 @@ class Performance:
 class Line:
     """A connection. What comes in while an answer goes out is kept for the next request."""
 
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, number: int) -> None:
+        self.number = number
         self._reader, self._writer = reader, writer
         self._came = b""
         self._at_once = 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator
 from typing import Any, TypeVar
 
@@ -13,8 +13,11 @@ from pydantic_core import ErrorDetails
 
 LARGEST = 200_000  # bytes of an answer
 DEEPEST = 50  # levels of nesting
+BRACES = 500  # places where an object seems to begin
 CANDIDATES = 16  # objects, counted from the last, that are tried against the schema
-DIGITS = 18  # of an integer
+FAR = 10**18  # from zero, that no number may be
+
+BEGINNING = re.compile(r'\{(?=\s*["}])')
 
 Answer = TypeVar("Answer", bound=BaseModel)
 
@@ -31,14 +34,19 @@ def read(text: str, model: type[Answer]) -> Answer:
         raise Unreadable(f"it is nested deeper than {DEEPEST} levels")
     reason = "there is no JSON object in it"
     for candidate in reversed(deque(_objects(text), CANDIDATES)):
-        if isinstance(candidate, Unreadable):
-            reason = str(candidate)
-            continue
         try:
-            return model.model_validate_json(candidate, strict=True, extra="forbid")
+            return _fitting(candidate, model)
         except ValidationError as error:
             reason = _reason(error)
+        except Unreadable as error:
+            reason = str(error)
     raise Unreadable(reason)
+
+
+def _fitting(candidate: str | Unreadable, model: type[Answer]) -> Answer:
+    if isinstance(candidate, Unreadable):
+        raise candidate
+    return model.model_validate_json(candidate, strict=True, extra="forbid")
 
 
 def _depth(text: str) -> int:
@@ -56,51 +64,44 @@ def _depth(text: str) -> int:
 def _objects(text: str) -> Iterator[str | Unreadable]:
     """Whole JSON objects from left to right, whatever stands around them; one inside another counts as part of it.
 
-    Where an object begins and is none, the search goes on at the next brace. No stretch is read more often than
-    brackets nest, so hostile text costs a bounded number of passes.
+    Where an object seems to begin and doesn't, the search goes on right behind.
     """
-    start = text.find("{")
-    while start >= 0:
+    end = 0
+    for _ in range(BRACES):
+        if not (found := BEGINNING.search(text, end)):
+            return
+        end = found.end()
         try:
-            _, end = STRICT.raw_decode(text, start)
-            yield text[start:end]
+            value, end = STRICT.raw_decode(text, found.start())
+            yield Unreadable("it holds a number that is too large") if _too_large(value) else text[found.start() : end]
         except Unreadable as error:
             yield error
-            end = start + 1
         except ValueError:
-            end = start + 1
-        start = text.find("{", end)
+            continue
+    raise Unreadable("there are too many braces in it")
 
 
 def _unrepeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    named: dict[str, Any] = {}
-    for key, value in pairs:
-        if key in named:
-            raise Unreadable(f"it names “{key[:40]}” twice")
-        named[key] = value
+    named = dict(pairs)
+    if len(named) < len(pairs):
+        [(twice, _)] = Counter(key for key, _ in pairs).most_common(1)
+        raise Unreadable(f"it names “{twice[:40]}” twice")
     return named
-
-
-def _integer(digits: str) -> int:
-    if len(digits) > DIGITS:
-        raise Unreadable("it holds a number that is too large")
-    return int(digits)
 
 
 def _no_number(word: str) -> Any:
     raise Unreadable(f"it holds {word}, which is no number")
 
 
-def _fraction(digits: str) -> float:
-    value = float(digits)
-    if value in (float("inf"), float("-inf")):
-        raise Unreadable("it holds a number that is too large")
-    return value
+STRICT = json.JSONDecoder(object_pairs_hook=_unrepeated, parse_constant=_no_number)
 
 
-STRICT = json.JSONDecoder(
-    object_pairs_hook=_unrepeated, parse_int=_integer, parse_float=_fraction, parse_constant=_no_number
-)
+def _too_large(value: Any) -> bool:
+    if isinstance(value, dict):
+        return any(_too_large(item) for item in value.values())
+    if isinstance(value, list):
+        return any(_too_large(item) for item in value)
+    return isinstance(value, int | float) and not -FAR < value < FAR
 
 
 def _reason(error: ValidationError) -> str:
