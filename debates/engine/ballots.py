@@ -58,7 +58,7 @@ def _number(text: str) -> float:
 
 
 Score = Annotated[int, Field(ge=0, le=100)]
-Confidence = Annotated[int, BeforeValidator(confidence), Field(ge=50, le=100)]
+Confidence = Annotated[int, Field(ge=50, le=100), BeforeValidator(confidence)]
 Words = Annotated[str, Field(min_length=1, max_length=600)]
 
 
