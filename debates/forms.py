@@ -84,3 +84,4 @@ class ShareForm(forms.ModelForm):
     class Meta:
         model = Debate
         fields = ("visibility",)
+        widgets = {"visibility": forms.RadioSelect}

@@ -30,8 +30,8 @@ STATES = {
     "running": "Being argued now.",
     "judging": "The judge is weighing both sides.",
     "done": "Finished.",
-    "stopped": "Stopped. The turns so far are kept.",
-    "failed": "The debate could not go on. Its turns so far are kept.",
+    "stopped": "Stopped.",
+    "failed": "The debate could not go on.",
 }
 # A debate's state where there is room for a word or two only.
 BRIEFLY = {
@@ -46,7 +46,7 @@ LIVE = {
     "writing": "writing",
     "ready": "ready",
     "waiting": "waiting",
-    "unsealed": "Broken off here. This part counts for nothing.",
+    "unsealed": "Broken off here, not counted.",
     "referee": "The referee is ruling on what is still open.",
     "judge": "The judge is considering a question.",
     "ballot": "The judge is weighing both sides.",

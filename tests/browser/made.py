@@ -10,6 +10,7 @@ from django.utils import timezone
 from accounts.models import User
 from debates.models import Debate, Fragment, Seat, Sitting, Turn, Verdict
 
+PASSWORD = "correct horse battery"
 MOTION = "Cities should ban private cars from their centres"
 SPEECHES = [
     ("Opening", "opening", "A street is the most expensive room a city owns, and we rent it out to parked metal. "
@@ -44,7 +45,7 @@ WON = {"outcome": "winner", "winner": "opposition", "scores": {"proposition": 57
 
 
 def user(email: str = "alice@example.org", **fields: Any) -> User:
-    return User.objects.create_user(email, "a long enough password", **fields)
+    return User.objects.create_user(email, PASSWORD, **fields)
 
 
 def debate(owner: User, *, motion: str = MOTION, preset: str = "", **fields: Any) -> Debate:
@@ -66,9 +67,7 @@ def turn(sitting: Sitting, number: int, text: str = "", **fields: Any) -> Turn:
         "model": "a test's model",
         "prompt": "clash/opening.md",
     }
-    return Turn.objects.create(
-        debate=sitting.debate, sitting=sitting, number=number, text=text, **defaults | fields
-    )
+    return Turn.objects.create(debate=sitting.debate, sitting=sitting, number=number, text=text, **defaults | fields)
 
 
 def speeches(sitting: Sitting, how_many: int = len(SPEECHES)) -> list[Turn]:

@@ -74,10 +74,11 @@ export class View {
     const found = reached ? item.finding : null;
     const doing = this.doing(item, reached, speaking);
     const note = item.reason && item.closed && reached ? `${this.words.live.unsealed} ${item.reason}` : "";
-    const look = JSON.stringify([found, doing, note, speaking, item.sealed, item.excluded]);
+    const look = JSON.stringify([found, doing, note, speaking, reached, item.sealed, item.excluded]);
     if (piece.look === look) return;
     piece.look = look;
     article.classList.toggle("speaking", speaking && item.spoken && !(item.closed && length >= item.text.length));
+    article.classList.toggle("ahead", !reached); // in one column it would be pushed down by what comes before
     article.classList.toggle("excluded", item.excluded);
     article.toggleAttribute("data-sealed", item.sealed);
     piece.speech.hidden = Boolean(item.finding) || !item.spoken;
