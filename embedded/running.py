@@ -42,8 +42,11 @@ def claim(var: Path, seconds: float = 60.0) -> TextIO | Offer:
 
 def take_lock(path: Path, how: int = fcntl.LOCK_EX) -> TextIO | None:
     """The open lock file, ours until it is closed or we die; None if somebody holds it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    lock = path.open("a+")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lock = path.open("a+")
+    except PermissionError as error:
+        raise CannotStart(f"{error.filename} is not ours to write: be its owner, or set CROSSBENCH_VAR.") from None
     try:
         fcntl.flock(lock, how | fcntl.LOCK_NB)
     except BlockingIOError:

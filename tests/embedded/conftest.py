@@ -1,7 +1,6 @@
 """Runs `manage.py services` and `up` as a user would, with a directory of their own."""
 
 import contextlib
-import json
 import os
 import signal
 import subprocess
@@ -12,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from embedded import running
 from embedded.processes import ROOT
 
 OURS = ("DATABASE_URL", "REDIS_URL", "LOCAL_MODEL_URL", "LOCAL_MODEL_NAME", "SECRET_KEY", "SITE_URL")
@@ -110,8 +110,7 @@ class Site:
 
     @property
     def announced(self) -> dict[str, str]:
-        path = self.var / "services.json"
-        return json.loads(path.read_text())["environment"] if path.exists() else {}
+        return running.environment(self.var)
 
     def clean(self) -> None:
         for process in self.started:

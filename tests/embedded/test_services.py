@@ -126,6 +126,7 @@ def test_kill_9_leaves_no_orphan_and_a_start_in_the_same_instant_works(site: Sit
     processes = descendants(process.pid)
     assert len(processes) >= 3
     process.kill()
+    process.wait()
     assert running.environment(site.var) == {}
     assert site.run(*services(sys.executable, "-c", USE_BOTH)).returncode == 7
     eventually(lambda: not living(processes), f"of {processes} none lives", 15)
