@@ -53,6 +53,7 @@ class Site:
         self.port = free_port()
         self.model_port = free_port()
         self.extra = environment
+        self.before = 0
         self.children: dict[str, Child] = {}
 
     @property
@@ -156,12 +157,13 @@ class Site:
         return redis.Redis.from_url(self.valkey.url, socket_timeout=5)
 
     def requests(self) -> list[dict[str, Any]]:
-        """Every request that the scripted model got, in order."""
+        """Every request that the scripted model got since its script was set, in order."""
         found: list[dict[str, Any]] = httpx2.get(f"{self.model_url}/_requests").json()
-        return found
+        return found[self.before :]
 
     def script(self, script: Mapping[str, Any]) -> None:
-        """Replaces what the scripted model says, and forgets what it was asked."""
+        """Replaces what the scripted model says."""
+        self.before += len(self.requests())
         httpx2.post(f"{self.model_url}/_script", json=script).raise_for_status()
 
     def state(self, token: str) -> str:
