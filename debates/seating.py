@@ -29,11 +29,8 @@ class Choice:
 
 def choices() -> list[Choice]:
     """What can speak here, in order of preference."""
-    hosted = [
-        Choice(name, model)
-        for name, model in settings.DEFAULT_MODELS.items()
-        if name != "local" and settings.API_KEYS[name]
-    ]
+    models = settings.DEFAULT_MODELS.items()
+    hosted = [Choice(name, model) for name, model in models if settings.API_KEYS.get(name)]
     local = [Choice("local", settings.LOCAL_MODEL_NAME, "local")] if settings.LOCAL_MODEL_URL else []
     return hosted + local
 

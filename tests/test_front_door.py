@@ -146,6 +146,19 @@ def writes(site: Site) -> int:
     return int(site.rows(query)[0][0])
 
 
+@pytest.mark.hard_case("B75")
+def test_a_debate_whose_model_hangs_holds_up_no_other(site, alice):
+    stuck = "This very claim makes the model hang for ever"
+    site.script({"rules": [{"when": {"anywhere": stuck}, "answer": {"fault": "stall", "after": 3}}]})
+    hanging = alice.argue(stuck)
+    until(lambda: len(site.requests()) >= 2, "both of its openings hang")
+    for number in range(3):
+        done(site, alice, f"Another claim, number {number}, is argued meanwhile")
+    assert site.state(hanging) == "running"
+    alice.post(f"/d/{hanging}/stop/", {}, form_at=f"/d/{hanging}/")
+    site.until_state(hanging, "stopped")
+
+
 def test_a_private_debate_is_not_there_for_anybody_else(site, alice):
     token = alice.argue("Private claims stay private for everybody else", visibility="private")
     stranger = Visitor(site)

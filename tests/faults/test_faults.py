@@ -109,6 +109,15 @@ def test_a_worker_told_to_end_gives_its_debate_back_uncharged(site, alice):
     assert not viewer.tears
 
 
+@pytest.mark.hard_case("B69")
+def test_an_idle_worker_hears_again_after_its_broker_was_restarted_twice(site, alice):
+    site.script({})
+    for _ in range(2):
+        site.kill("valkey")
+        site.start_valkey()
+    whole(site, finished(site, alice, "The worker still listens after two restarts"))
+
+
 @pytest.mark.hard_case("B63")
 def test_two_workers_that_get_every_hint_twice_speak_nothing_twice(site, alice):
     site.start_worker("rival")
@@ -136,6 +145,12 @@ def test_a_broker_that_is_down_at_the_post_costs_seconds_and_the_debate_still_ru
     site.rows("UPDATE debates_sitting SET hinted = now() - interval '1 minute' WHERE state = 'queued' RETURNING id")
     site.until_state(token, "done")
     whole(site, token)
+
+
+def finished(site: Site, alice: Visitor, claim: str) -> str:
+    token = alice.argue(claim)
+    site.until_state(token, "done")
+    return token
 
 
 def hint(site: Site, debate: int) -> None:
