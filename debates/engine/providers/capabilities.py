@@ -54,8 +54,11 @@ class Capabilities:
         """How JSON can be asked for; None: by the prompt alone."""
         return next((form for form in (JSON_SCHEMA, JSON_OBJECT) if self.takes(form)), None)
 
-    def learn(self, refusal: Refusal, body: Mapping[str, Any]) -> None:
-        self.refused |= refused_by(refusal, body)
+    def learn(self, refusal: Refusal, body: Mapping[str, Any]) -> set[str]:
+        """Returns what is worth remembering beyond this call: a grammar with a slip says nothing about the next."""
+        found = refused_by(refusal, body)
+        self.refused |= found
+        return found - {"grammar"} if "parse" in refusal.message else found
 
 
 def refused_by(refusal: Refusal, body: Mapping[str, Any]) -> set[str]:

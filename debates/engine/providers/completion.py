@@ -80,14 +80,17 @@ class Completion:
         return ProviderError(Kind.EMPTY, detail=f"finish {self.finish or 'none'}", sentence=sentence)
 
     def _event(self, event: Event) -> str:
-        if event.data.strip() == DONE:
-            self.done = True
-            return ""
         try:
             data = json.loads(event.data)
         except (ValueError, RecursionError):
-            self._broken = self.done = True
+            self.done, self._broken = True, event.data.strip() != DONE
             return ""
+        if not isinstance(data, dict) or event.name or data.get("error") or data.get("object") == "error":
+            return self._odd(event, data)
+        return self._chunk(data)
+
+    def _odd(self, event: Event, data: object) -> str:
+        """What is no chunk, or may be none."""
         if event.name == "error" or _is_error(data):
             self.refusal, self.done = refusal_in(data), True
             return ""
@@ -110,16 +113,17 @@ class Completion:
         delta = choice.get("delta") or choice.get("message")
         if not isinstance(delta, dict):
             return ""
-        text = self._text(delta.get("content"))
-        self._thought = self._thought or any(delta.get(name) for name in REASONING)
-        self._declined = self._declined or bool(delta.get("refusal"))
-        self.alive = self.alive or bool(text) or self._thought
+        content = delta.get("content")
+        text = content if isinstance(content, str) else self._parts(content)
+        if len(delta) > 1:
+            self._thought = self._thought or any(delta.get(name) for name in REASONING)
+            self._declined = self._declined or bool(delta.get("refusal"))
+        if text or self._thought:
+            self.alive = True
         return text
 
-    def _text(self, content: object) -> str:
-        """Plain, or as Mistral's list of typed chunks, of which only the text is public."""
-        if isinstance(content, str):
-            return content
+    def _parts(self, content: object) -> str:
+        """Mistral's list of typed chunks, of which only the text is public."""
         if not isinstance(content, list):
             return ""
         chunks = [chunk for chunk in content if isinstance(chunk, dict)]

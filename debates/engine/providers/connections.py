@@ -4,6 +4,8 @@ open connections and no call pays for a new TLS context."""
 from __future__ import annotations
 
 import asyncio
+import ssl
+from functools import cache
 from weakref import WeakKeyDictionary
 
 import httpx2
@@ -25,9 +27,16 @@ def connections(direct: bool) -> httpx2.AsyncClient:
             follow_redirects=False,
             trust_env=not direct,
             headers={"Accept-Encoding": "identity"},
+            verify=_tls(),
             event_hooks={"response": [_answered]},
         )
     return pools[direct]
+
+
+@cache
+def _tls() -> ssl.SSLContext:
+    """Reading the certificates takes tens of milliseconds, so once in a process."""
+    return httpx2.create_ssl_context()
 
 
 async def disconnect() -> None:

@@ -4,20 +4,19 @@ what the SDK's typed objects cost."""
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 import httpx2
 from openai import APIStatusError, AsyncOpenAI, OpenAIError
 
+from .alarm import Alarm
 from .base import Call, Kind, ProviderError
 from .completion import Completion
 from .failures import Refusal, read_refusal
 from .sse import EventReader, Malformed
-
-T = TypeVar("T")
 
 GRACE = 5.0  # seconds for what may follow the end of the text: usage, [DONE]
 DRAIN = 0.5  # seconds for the end of the body after [DONE]; only then can the connection be used again
@@ -52,7 +51,7 @@ class Exchange:
     def __init__(self, timeouts: Timeouts, prefill: str, key: str) -> None:
         self._timeouts, self._prefill, self._key = timeouts, prefill, key
         self._completion, self._reader = Completion(), EventReader()
-        self._clock = asyncio.get_running_loop().time
+        self._clock, self._alarm = asyncio.get_running_loop().time, Alarm()
         self._start = self._clock()
         self._head = b""  # all bytes before the first event: the body, if it turns out to be no event stream
         self._chunks: AsyncIterator[bytes]
@@ -65,9 +64,9 @@ class Exchange:
         create: Any = client.chat.completions.with_streaming_response.create
         sending = create(**named, extra_body=rest, timeout=self._waits())
         try:
-            response = await self._in_time(stack.enter_async_context(sending))
-        except ProviderError as error:
-            return Failure(error)
+            response = await self._alarm.wait(stack.enter_async_context(sending), self._deadline())
+        except TimeoutError:
+            return Failure(self._late())
         except APIStatusError as error:
             refusal = read_refusal(error.response.text, error.status_code, error.response.headers)
             return Failure(refusal.error(self._key), refusal)
@@ -93,6 +92,7 @@ class Exchange:
                     self._prefill = ""
             await self._drain()
         finally:
+            self._alarm.off()
             call.usage, call.cut = completion.usage, completion.cut
         if failure := completion.failure(self._key):
             raise failure
@@ -110,15 +110,15 @@ class Exchange:
     async def _read(self) -> bytes:
         """The next bytes, b"" at the end. Once the text has ended, whatever happens is the end."""
         try:
-            return await self._in_time(anext(self._chunks, b""))
-        except (ProviderError, httpx2.HTTPError) as error:
+            return await self._alarm.wait(anext(self._chunks, b""), self._deadline())
+        except (TimeoutError, httpx2.HTTPError) as error:
             if self._completion.finish:
                 return b""
             raise self._broken(error) from None
 
     def _broken(self, error: Exception) -> ProviderError:
-        if isinstance(error, ProviderError):
-            return error
+        if isinstance(error, TimeoutError):
+            return self._late()
         return ProviderError(Kind.CUT_OFF if self._completion.began else Kind.NETWORK, detail=_named(error))
 
     async def _drain(self) -> None:
@@ -128,13 +128,6 @@ class Exchange:
                     pass
         except (TimeoutError, httpx2.HTTPError):
             pass
-
-    async def _in_time(self, doing: Awaitable[T]) -> T:
-        try:
-            async with asyncio.timeout_at(self._deadline()):
-                return await doing
-        except TimeoutError:
-            raise self._late() from None
 
     def _deadline(self) -> float:
         """Comments and empty chunks keep a connection alive, but neither the first token nor the end may wait for

@@ -73,14 +73,14 @@ class OpenAICompatible:
     async def _opened(self, call: Call, stack: AsyncExitStack) -> Exchange:
         """An answer that has begun: the server is up, and the request is one that the model takes."""
         clock = asyncio.get_running_loop().time
-        start, told = clock(), ""
+        start, told, takes = clock(), "", Capabilities(self.capabilities.refused)
         while True:
-            body = self._body(call)
-            exchange = Exchange(self._timeouts, prefill_of(call, self.capabilities, self._local), self._key)
+            body = self._body(call, takes)
+            exchange = Exchange(self._timeouts, prefill_of(call, takes, self._local), self._key)
             failure = await exchange.open(self._client(), body, stack)
             if failure is None:
                 return exchange
-            if self._learned(failure, call, body):
+            if self._learned(failure, body, takes) and self._body(call, takes) != body:
                 continue
             pause = self._pause(failure, clock() - start)
             if pause is None:
@@ -89,8 +89,8 @@ class OpenAICompatible:
                 call.waiting(told := words)
             await asyncio.sleep(pause)
 
-    def _body(self, call: Call) -> dict[str, Any]:
-        return body_of(call, self._model, self.capabilities, self._local, self._spare_slot)
+    def _body(self, call: Call, takes: Capabilities) -> dict[str, Any]:
+        return body_of(call, self._model, takes, self._local, self._spare_slot)
 
     def _client(self) -> AsyncOpenAI:
         """Cheap to make: the connections are shared. It must be of the running loop."""
@@ -100,13 +100,13 @@ class OpenAICompatible:
             client.organization = client.project = None  # the SDK takes them from the environment, for any address
         return client
 
-    def _learned(self, failure: Failure, call: Call, body: Mapping[str, Any]) -> bool:
-        """Whether the next request will be a different one. What is refused only grows, so this ends."""
+    def _learned(self, failure: Failure, body: Mapping[str, Any], takes: Capabilities) -> bool:
+        """Whether something was. What is refused only grows, so corrections end."""
         refusal = failure.refusal
         if refusal is None or refusal.status not in TEACHING or failure.error.kind not in UNCLEAR:
             return False
-        self.capabilities.learn(refusal, body)
-        return self._body(call) != body
+        self.capabilities.refused |= takes.learn(refusal, body)
+        return True
 
     def _pause(self, failure: Failure, waited: float) -> float | None:
         """Seconds until the next look at a server that is coming up; None: no use."""

@@ -36,6 +36,8 @@ class EventReader:
 
     def feed(self, chunk: bytes) -> list[Event]:
         """Raises `Malformed`."""
+        if self.began and not self._pending() and (events := _plain(chunk)):
+            return events
         if self._after_cr and chunk:
             chunk = chunk.removeprefix(b"\n")
             self._after_cr = False
@@ -80,9 +82,20 @@ class EventReader:
         self.began = self.began or event is not None
         return event
 
+    def _pending(self) -> bool:
+        return bool(self._after_cr or self._parts or self._data or self._name)
+
     def _check(self) -> None:
         if self._held + self._size > self._longest:
             raise Malformed(f"more than {self._longest} bytes in one event")
+
+
+def _plain(chunk: bytes) -> list[Event] | None:
+    """The short way for what nearly every read brings: whole events of one line of data each."""
+    *blocks, rest = chunk.split(b"\n\n")
+    if rest or b"\r" in chunk or not all(block.startswith(b"data: ") and b"\n" not in block for block in blocks):
+        return None
+    return [Event("", _decoded(block[6:])) for block in blocks]
 
 
 def _decoded(line: bytes) -> str:

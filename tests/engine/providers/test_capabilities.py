@@ -279,3 +279,14 @@ def test_a_refused_prefill_is_neither_sent_nor_spoken_again(message: str) -> Non
         for _ in range(2):
             assert ask(server, call_of(hints=HINTS), local=True, capabilities=learned) == "All fine"
         assert len(server.requests) == 3
+
+
+def test_one_bad_grammar_does_not_cost_the_next_speech_its_own() -> None:
+    def bad(request: Request) -> bool:
+        return request.body.get("grammar") == "(("
+
+    learned = Capabilities()
+    with LoopbackModel(unless((bad, no("Failed to initialize samplers: failed to parse grammar")))) as server:
+        ask(server, call_of(hints=Hints(grammar="((")), local=True, capabilities=learned)
+        ask(server, call_of(hints=HINTS), local=True, capabilities=learned)
+        assert ["grammar" in names for names in fields(server)] == [True, False, True]
