@@ -10,7 +10,6 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 from urllib.parse import parse_qs
 
-from channels.exceptions import StopConsumer
 from channels.generic.websocket import AsyncWebsocketConsumer
 
 from . import live
@@ -32,29 +31,23 @@ Message = dict[str, Any]
 
 
 class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
-    """Messages come straight here, not through the one thread that Channels would hop into for each."""
+    """Messages are taken straight from the server: Channels would hop into its one thread for each, and take one a
+    turn of the event loop, behind which a flood of frames piles up unseen. There is no channel layer."""
 
-    channel_layer_alias = "none"
-    stay: asyncio.Task[None] | None = None
     viewer: Viewer | None = None
     heard = 0
 
     async def __call__(self, scope: Message, receive: Callable[[], Awaitable[Message]], send: Any) -> None:
+        self.scope, self.base_send = scope, send
+        self.since = time.monotonic()
+        await receive()  # "websocket.connect"
+        stay = asyncio.create_task(self.welcome())
         try:
-            await super().__call__(scope, receive, send)
+            while (message := await receive())["type"] != "websocket.disconnect":
+                if message["type"] == "websocket.receive":
+                    self.hear(message.get("text") or "")
         finally:
-            if self.stay:
-                self.stay.cancel()
-
-    async def dispatch(self, message: Message) -> None:
-        match message["type"]:
-            case "websocket.connect":
-                self.since = time.monotonic()
-                self.stay = asyncio.create_task(self.welcome())
-            case "websocket.receive":
-                self.hear(message.get("text") or "")
-            case _:
-                raise StopConsumer
+            stay.cancel()
 
     async def welcome(self) -> None:
         """Refuses foreign pages before anything else; a closing code is only sent once the socket is accepted."""

@@ -156,14 +156,15 @@ class Hub:
             self.control_at = entry.decode()
             try:
                 message = json.loads(fields[b"e"])
-                debate_pk, what = message["debate"], message["what"]
+                if message["what"] == "access":
+                    self.look_again(int(message["debate"]))
             except (ValueError, KeyError, TypeError):
                 logger.warning("entry %s of %s is no message", self.control_at, CONTROL)
-                continue
-            if what == "access":
-                self.accesses += 1
-                if watch := self.watches.get(debate_pk):
-                    self.spawn(watch.check_access())
+
+    def look_again(self, debate_pk: int) -> None:
+        self.accesses += 1
+        if watch := self.watches.get(debate_pk):
+            self.spawn(watch.check_access())
 
     def look_for_the_quiet(self) -> None:
         now = time.monotonic()
@@ -178,7 +179,7 @@ class Hub:
     def report(self, outage: Exception | None) -> None:
         """One line when an outage begins, one when it ends."""
         if outage and not self.down:
-            logger.warning("Redis is away, viewers see what PostgreSQL knows: %r", outage)
+            logger.warning("Redis is away, viewers see what PostgreSQL knows: %s", outage)
         if not outage and self.down:
             logger.info("Redis is back")
         self.down = outage is not None

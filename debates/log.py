@@ -227,7 +227,7 @@ class Flusher:
     def report(self, failure: Exception | None) -> None:
         """One line when an outage begins, one when it ends."""
         if failure and not self.down:
-            logger.warning("Redis does not take the debates' logs, they wait: %r", failure)
+            logger.warning("Redis does not take the debates' logs, they wait: %s", failure)
         if not failure and self.down:
             logger.info("Redis takes the debates' logs again")
         self.down = failure is not None
