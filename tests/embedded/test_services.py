@@ -1,6 +1,7 @@
 """`manage.py services`: real servers, started, found, killed and stopped."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import pytest
 import redis
 
 from embedded import running
+from embedded.weights import SOURCES
 from tests.embedded.conftest import Site, descendants, eventually, find, living
 
 USE_BOTH = """
@@ -95,6 +97,18 @@ def test_a_broker_is_started_beside_a_database_that_the_environment_names(tmp_pa
     done = site.run(*services("sh", "-c", 'echo "$DATABASE_URL $REDIS_URL"'), DATABASE_URL="postgres://a@192.0.2.1/b")
     assert done.stdout.startswith("postgres://a@192.0.2.1/b redis://:")
     assert not (site.var / "postgres").exists()
+
+
+def test_wrong_weights_are_one_clear_error_and_the_command_does_not_run(tmp_path: Path) -> None:
+    site = Site(tmp_path / "var")
+    weights = site.var / "weights" / SOURCES["tiny"].file
+    weights.parent.mkdir(parents=True)
+    weights.write_text("not these")
+    named = {"DATABASE_URL": "postgres://a@192.0.2.1/b", "REDIS_URL": "redis://192.0.2.1/0"}
+    done = site.run("services", "--model", "tiny", "--", "echo", "it ran", **named)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert re.fullmatch(r"The weights of SmolLM2-135M are not the right ones: .* was removed; .*\n", done.stderr)
+    assert not weights.exists()
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

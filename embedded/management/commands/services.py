@@ -55,12 +55,23 @@ def run(supervisor: Supervisor, var: Path, choice: str | None, command: list[str
         if not command:
             say("\n".join([*(f"{name}={value}" for name, value in known.items()), "Ctrl-C stops them."]))
             supervisor.keep_running()
-        if "LOCAL_MODEL_URL" in known.keys() - named.keys():
-            wait_for_model(known["LOCAL_MODEL_URL"], supervisor.tick)
+        if "LOCAL_MODEL_URL" in known.keys() - named.keys() and not has_model(supervisor, known["LOCAL_MODEL_URL"]):
+            return 1
         status = supervisor.run(command, os.environ | known)
         if isinstance(held, TextIOBase):
             supervisor.keep_running(lambda: running.unused(var) is not None)
         return status
+
+
+def has_model(supervisor: Supervisor, url: str) -> bool:
+    """Waits until it is loaded. Why ours can't be had has been said; another supervisor's error is new."""
+    try:
+        wait_for_model(url, supervisor.tick)
+    except CannotStart:
+        if supervisor.model is None:
+            raise
+        return False
+    return True
 
 
 def fitting(offer: running.Offer, choice: str | None) -> dict[str, str]:
