@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import base64
+import json
 from datetime import timedelta
 
 import pytest
+import redis
 from django.db.models.functions import Now
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
@@ -144,6 +147,17 @@ def test_a_queued_sitting_whose_hint_was_lost_is_hinted_at_again(debate):
     assert sittings.reap() == []
     Sitting.objects.update(hinted=Now() - LONG_AGO)
     assert sittings.reap() == [debate.pk]
+
+
+@pytest.mark.hard_case("B64")
+def test_a_hint_names_the_debate_and_has_no_time_of_its_own(debate, settings):
+    """What is due stands in the rows: a message is never told to wait, so no broker can run it early or twice."""
+    queue = redis.Redis.from_url(settings.REDIS_URL)
+    queue.delete("debates")
+    sittings.send_hint(debate.pk)
+    message = json.loads(queue.lpop("debates"))
+    assert (message["headers"]["eta"], message["headers"]["expires"], message["headers"]["retries"]) == (None, None, 0)
+    assert json.loads(base64.b64decode(message["body"]))[:2] == [[debate.pk], {}]
 
 
 def test_one_sitting_at_a_time_the_others_wait_in_order(debate):
