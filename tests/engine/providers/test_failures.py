@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from debates.engine.providers.base import Kind, ProviderError
+from debates.engine.providers.exchange import Timeouts
 from debates.engine.providers.failures import retry_after, scrub
 from debates.engine.providers.openai_compatible import OpenAICompatible
 from tests.loopback import Answer, LoopbackModel
@@ -212,12 +213,19 @@ def test_a_connection_that_breaks_or_stalls_in_mid_answer_cuts_it_off(fault: str
 
 @pytest.mark.hard_case("B01")
 @pytest.mark.hard_case("B08")
-@pytest.mark.parametrize("fault", ["stall", "drip"])
-def test_comments_do_not_put_off_the_first_token(fault: str) -> None:
-    with LoopbackModel(Answer(text="One", fault=fault)) as server:
-        raised, text = refused(server, timeouts=HURRIED)
+@pytest.mark.parametrize("late", [Answer(fault="stall"), Answer(text="Late", delay=1.5, comments=0.02)])
+def test_comments_do_not_put_off_the_first_token(late: Answer) -> None:
+    with LoopbackModel(late) as server:
+        raised, text = refused(server, timeouts=Timeouts(first=0.3))
     assert (raised.kind, text, raised.again) == (Kind.NETWORK, "", True)
     assert "did not begin" in str(raised)
+
+
+@pytest.mark.hard_case("B01")
+@pytest.mark.parametrize("slow", [{"text": "One", "comments": 0.02}, {"reasoning": "Hm", "text": "One", "rate": 2.0}])
+def test_comments_and_reasoning_keep_an_answer_alive(slow: dict[str, Any]) -> None:
+    with LoopbackModel(Answer(delay=0.3, **slow)) as server:
+        assert ask(server, timeouts=Timeouts(first=0.6, idle=0.7)) == "One"
 
 
 @pytest.mark.parametrize("fault", ["stall", "reset", "close"])

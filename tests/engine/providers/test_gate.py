@@ -67,17 +67,18 @@ def test_one_who_gives_up_in_line_moves_the_others_up() -> None:
     asyncio.run(play())
 
 
-@pytest.mark.parametrize("late", [False, True])
-def test_a_place_given_to_one_who_is_just_leaving_goes_to_the_next(late: bool) -> None:
-    """Both in the same turn of the loop: the cancellation before the place is given, or right after it."""
+@pytest.mark.parametrize("order", ["given, then cancelled", "cancelled, then given", "cancelled while it is given"])
+def test_a_place_given_to_one_who_is_just_leaving_goes_to_the_next(order: str) -> None:
+    """All within one turn or two of the loop."""
 
     async def play() -> None:
         callers, log = await lined_up(places=1, count=3)
-        if late:
-            callers[0].leave.set()
+        if order == "cancelled, then given":
+            callers[1].task.cancel()
+        callers[0].leave.set()
+        if order == "given, then cancelled":
             await asyncio.sleep(0)
         callers[1].task.cancel()
-        callers[0].leave.set()
         await settle()
         assert log == ["0", "2"]
         callers[2].leave.set()

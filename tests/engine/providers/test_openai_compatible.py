@@ -129,7 +129,7 @@ def test_a_prompt_without_messages_is_still_a_question() -> None:
 def test_it_waits_for_a_model_that_is_waking_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("debates.engine.providers.openai_compatible.LOOK", 0.01)
     told: list[str] = []
-    looks = [waking(), waking(), waking("Loading model: 42 % of the weights"), Answer(text="Awake")]
+    looks = [waking(), waking(), waking("Fetching the weights: 42 %"), Answer(text="Awake")]
     with LoopbackModel(looks) as server:
         assert ask(server, call_of(waiting=told.append), local=True) == "Awake"
     assert told == ["The model on this machine is waking.", "The model on this machine is waking: 42 %."]

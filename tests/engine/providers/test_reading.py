@@ -159,6 +159,13 @@ def test_hostile_text_is_refused_in_linear_time(name: str) -> None:
     assert time.process_time() - began < 2.0
 
 
+@pytest.mark.hard_case("B38")
+def test_it_does_not_look_for_an_object_for_ever() -> None:
+    with pytest.raises(Unreadable, match="too many braces"):
+        read('{"x} ' * 600 + GOOD, Ballot)
+    assert read('{"x} ' * 400 + GOOD, Ballot) == BALLOT
+
+
 class Inner(BaseModel):
     """Words for the model."""
 
