@@ -21,10 +21,8 @@ from debates.engine.prompts import todays
 from debates.engine.run import run
 from debates.engine.types import Case, Seat, Turn, Verdict
 from debates.seating import NobodyToSpeak, deal
+from debates.terminal import Terminal
 from debates.voices import Voices
-
-COLOURS = {"proposition": "\x1b[34m", "opposition": "\x1b[31m", "referee": "\x1b[33m", "judge": "\x1b[35m"}
-PLAIN, BOLD, DIM = "\x1b[0m", "\x1b[1m", "\x1b[2m"
 
 
 class Command(BaseCommand):
@@ -51,7 +49,9 @@ class Command(BaseCommand):
             verdict = asyncio.run(argue(case, document, printer))
         except KeyboardInterrupt:
             verdict = None
-            document.failure = document.failure or "Stopped."
+            document.failure = "Stopped."
+        if printer is not None:
+            printer.close(document.turns)
         if options["json"]:
             self.stdout.write(json.dumps(document.as_dict(), ensure_ascii=False, indent=2))
         if verdict is None:
@@ -129,69 +129,3 @@ class Document:
             failure=self.failure,
         )
         return document.as_dict()
-
-
-class Terminal:
-    """Prints a debate as it is spoken, one speech at a time in the order of their numbers."""
-
-    def __init__(self, out: Any) -> None:
-        self.out = out
-        self.colour = out.isatty()
-        self.next = 1
-        self.waiting: dict[int, list[events.Event]] = {}
-
-    def show(self, event: events.Event) -> None:
-        number = getattr(event, "number", None) or getattr(getattr(event, "turn", None), "number", None)
-        if number is None:
-            self._show(event)
-        elif number == self.next:
-            self._show(event)
-            self._move_on(event)
-        else:
-            self.waiting.setdefault(number, []).append(event)
-
-    def _move_on(self, event: events.Event) -> None:
-        while isinstance(event, events.TurnEnded | events.Failed):
-            self.next += 1
-            held = self.waiting.pop(self.next, [])
-            for event in held:
-                self._show(event)
-            if not held:
-                return
-
-    def _show(self, event: events.Event) -> None:
-        match event:
-            case events.RoundStarted():
-                self._line(f"\n{event.name}", BOLD)
-            case events.TurnStarted():
-                again = "" if event.attempt == 1 else f" (attempt {event.attempt})"
-                self._line(f"\n{event.bench}, {event.kind.replace('_', ' ')}{again}", self._of(event.bench))
-            case events.Delta():
-                self.out.write(event.text, ending="")
-                self.out.flush()
-            case events.Waiting():
-                self._line(event.reason, DIM)
-            case events.TurnEnded():
-                structured = event.turn.data is not None or event.turn.failure
-                self._line((event.turn.failure or event.turn.text) if structured else "", PLAIN)
-            case events.Failed():
-                self._line(f"\nThe {event.bench} could not speak. {event.sentence}", BOLD)
-            case events.Ended():
-                self._verdict(event.verdict)
-
-    def _verdict(self, verdict: Verdict) -> None:
-        named = {"too_close": "Too close to call", "unjudged": "Unjudged"}
-        self._line(f"\n{named.get(verdict.outcome) or f'{verdict.winner} wins'}", BOLD)
-        if verdict.scores:
-            self._line(", ".join(f"{side} {score:.0f}" for side, score in verdict.scores.items()), PLAIN)
-        for note in (verdict.reason, verdict.details.get("unsettled", "")):
-            if note:
-                self._line(note, PLAIN)
-        if verdict.details.get("small_judge"):
-            self._line("This model is too small to judge: take its ballots as noise.", DIM)
-
-    def _of(self, bench: str) -> str:
-        return COLOURS.get(bench, BOLD)
-
-    def _line(self, text: str, style: str) -> None:
-        self.out.write(f"{style}{text}{PLAIN}" if self.colour and text else text)
