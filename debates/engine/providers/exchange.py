@@ -15,8 +15,8 @@ from openai import APIStatusError, AsyncOpenAI, OpenAIError
 from .alarm import Alarm
 from .base import Call, Kind, ProviderError
 from .completion import Completion
-from .failures import Refusal, read_refusal
-from .sse import EventReader, Malformed
+from .failures import NOT_A_MODEL, Refusal, read_refusal
+from .sse import LONGEST, EventReader, Malformed
 
 GRACE = 5.0  # seconds for what may follow the end of the text: usage, [DONE]
 DRAIN = 0.5  # seconds for the end of the body after [DONE]; only then can the connection be used again
@@ -102,10 +102,12 @@ class Exchange:
             events = self._reader.feed(chunk) if chunk else self._reader.close()
         except Malformed as error:
             raise ProviderError(Kind.CUT_OFF, detail=str(error)) from None
-        if not self._reader.began:
-            self._head += chunk
-            return "" if chunk else self._completion.take_body(self._head)
-        return self._completion.take(events)
+        if self._reader.began:
+            return self._completion.take(events)
+        self._head += chunk
+        if len(self._head) > LONGEST:
+            raise ProviderError(Kind.NETWORK, detail="an endless body that is no stream", sentence=NOT_A_MODEL)
+        return "" if chunk else self._completion.take_body(self._head)
 
     async def _read(self) -> bytes:
         """The next bytes, b"" at the end. Once the text has ended, whatever happens is the end."""

@@ -142,6 +142,7 @@ def test_a_broken_server_is_overloaded_whatever_its_body(status: int, kind: Kind
         (PAGE, Kind.NETWORK),
         ("upstream connect error", Kind.NETWORK),
         ("[" * 100_000, Kind.NETWORK),
+        ("<br>\n" * 400_000, Kind.NETWORK),
     ],
 )
 @pytest.mark.parametrize("type_", ["application/json", "text/event-stream"])
