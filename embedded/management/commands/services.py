@@ -3,7 +3,6 @@
 import os
 import sys
 from contextlib import nullcontext
-from io import TextIOBase
 from pathlib import Path
 from typing import Any
 
@@ -45,20 +44,21 @@ def run(supervisor: Supervisor, var: Path, choice: str | None, command: list[str
     """The exit status: the command's, if there is one."""
     named = named_servers()
     held = None if named.keys() >= NEEDED else running.claim(var)
-    if isinstance(held, running.Offer) and not command:
-        say(f"The servers run already (process {held.pid}).")
+    offer = held if isinstance(held, running.Offer) else None
+    if offer and not command:
+        say(f"The servers run already (process {offer.pid}).")
         return 0
-    known = (fitting(held, choice) if isinstance(held, running.Offer) else {}) | named
+    known = fitting(offer, choice) | named
     known |= supervisor.start_servers(database_and_broker(var, NEEDED - known.keys()))
-    known |= start_model(supervisor, choice or "default", known)
-    with running.announced(var, known) if isinstance(held, TextIOBase) else nullcontext():
+    known |= start_model(supervisor, choice or ("none" if offer else "default"), known)
+    with running.announced(var, known) if held and not offer else nullcontext():
         if not command:
             say("\n".join([*(f"{name}={value}" for name, value in known.items()), "Ctrl-C stops them."]))
             supervisor.keep_running()
         if "LOCAL_MODEL_URL" in known.keys() - named.keys() and not has_model(supervisor, known["LOCAL_MODEL_URL"]):
             return 1
         status = supervisor.run(command, os.environ | known)
-        if isinstance(held, TextIOBase):
+        if held and not offer:
             supervisor.keep_running(lambda: running.unused(var) is not None)
         return status
 
@@ -74,8 +74,10 @@ def has_model(supervisor: Supervisor, url: str) -> bool:
     return True
 
 
-def fitting(offer: running.Offer, choice: str | None) -> dict[str, str]:
+def fitting(offer: running.Offer | None, choice: str | None) -> dict[str, str]:
     """What another supervisor offers, without its model if another one is asked for."""
+    if offer is None:
+        return {}
     if choice is None or offer.environment.get("LOCAL_MODEL_NAME") == getattr(SOURCES.get(choice), "name", None):
         return offer.environment
     return {name: value for name, value in offer.environment.items() if not name.startswith("LOCAL_MODEL_")}

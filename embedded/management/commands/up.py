@@ -46,6 +46,7 @@ def run(supervisor: Supervisor, var: Path, choice: str, wanted_port: int) -> Non
     port = website.choose_port(wanted_port)
     if port != wanted_port:
         say(f"Port {wanted_port} is taken; using {port}.")
+    say(f"Starting; logs are in {shown(var / 'log')}.")
     known = named_servers()
     known |= supervisor.start_servers(database_and_broker(var, NEEDED - known.keys()))
     known |= model_or_none(supervisor, choice, known)
@@ -78,11 +79,19 @@ def model_or_none(supervisor: Supervisor, choice: str, known: dict[str, str]) ->
 def start_site(supervisor: Supervisor, logs: Path, port: int, environment: Mapping[str, str]) -> None:
     website.prepare("The migration of the database", "migrate --noinput", logs / "migrate.log", environment)
     if "load_samples" in get_commands():
-        website.prepare("The loading of sample debates", "load_samples", logs / "samples.log", environment)
+        load_samples(logs / "samples.log", environment)
     supervisor.start(website.web(port, logs, environment))
     supervisor.start(website.workers(logs, environment))
     deadline = time.monotonic() + WEB_SECONDS
     supervisor.keep_running(lambda: website.answers(port) or time.monotonic() > deadline)
+
+
+def load_samples(log: Path, environment: Mapping[str, str]) -> None:
+    """The site is worth having without them too."""
+    try:
+        website.prepare("The loading of sample debates", "load_samples", log, environment)
+    except CannotStart as error:
+        say(str(error))
 
 
 def banner(supervisor: Supervisor, known: Mapping[str, str], port: int) -> str:
@@ -95,7 +104,7 @@ def banner(supervisor: Supervisor, known: Mapping[str, str], port: int) -> str:
 
   the first administrator   {where}{python} manage.py createsuperuser
   the local model           {model}
-  mail and logs             {shown(settings.VAR / "mail")}, {shown(settings.VAR / "log")}
+  mail                      {shown(settings.VAR / "mail")}
 
   Ctrl-C stops everything; the data stay.
 """
