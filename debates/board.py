@@ -74,16 +74,17 @@ class Board:
     round: dict[str, Any] | None = None
     open: dict[int, OpenTurn] = field(default_factory=dict)
 
-    def take(self, entry: str, body: str) -> bool:
-        """Whether viewers need this entry. Raises ValueError, KeyError or TypeError for what isn't a frame."""
+    def take(self, entry: str, body: bytes) -> dict[str, Any] | None:
+        """The entry's frame if viewers need it. Raises ValueError, KeyError or TypeError for what isn't one."""
         at = position(entry)
         if at <= self.at:
-            return False
+            return None
         self.anew = False
         if at[1] != (self.at[1] + 1 if at[0] == self.at[0] else 1):
             self.tear(claimed_anew=at[0] != self.at[0])
         self.at = at
-        return self.apply(json.loads(body))
+        frame = json.loads(body)
+        return frame if self.apply(frame) else None
 
     def tear(self, claimed_anew: bool = False) -> None:
         """Entries are missing: a seal, a start or a round may have been among them."""
@@ -94,6 +95,7 @@ class Board:
             turn.hole = True
 
     def apply(self, frame: dict[str, Any]) -> bool:
+        """Whether viewers need it."""
         match frame["t"]:
             case "state":
                 self.open.clear()

@@ -6,6 +6,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from dataclasses import dataclass
+from typing import Any
 
 import redis.asyncio
 from django.db.utils import Error as DatabaseError
@@ -13,7 +15,7 @@ from django.db.utils import Error as DatabaseError
 from . import admission
 from .board import START, Board, Mark, Position
 from .database import in_db
-from .log import log_key
+from .log import encode, log_key
 from .snapshots import Past, is_over, read_past
 from .viewer import GONE, Viewer
 
@@ -28,6 +30,41 @@ PAUSE = 1.0
 
 Entry = tuple[Position, str, int]  # where it is in the log, the frame, its size in bytes
 RawEntry = tuple[bytes, dict[bytes, bytes]]
+
+
+@dataclass(slots=True)
+class Needed:
+    """An entry that viewers need; `body` is the frame as it came, until another is added to it."""
+
+    at: Position
+    frame: dict[str, Any]
+    body: str
+    size: int
+
+    def add(self, later: Needed) -> None:
+        self.frame["text"] += later.frame["text"]
+        self.size += later.size
+        self.body = ""
+
+    def as_entry(self) -> Entry:
+        return self.at, self.body or encode(self.frame), self.size
+
+
+def merged(entries: list[Needed]) -> list[Needed]:
+    """Deltas of one turn that came in one read become one, under the id of the first: a hub that can't keep pace with
+    its viewers sends fewer frames, not late ones. Anything but a delta keeps its place among them."""
+    last: dict[int, Needed] = {}
+    kept: list[Needed] = []
+    for entry in entries:
+        if entry.frame["t"] != "delta":
+            last.clear()
+        elif known := last.get(entry.frame["number"]):
+            known.add(entry)
+            continue
+        else:
+            last[entry.frame["number"]] = entry
+        kept.append(entry)
+    return kept
 
 
 class Watch:
@@ -66,33 +103,28 @@ class Watch:
         """Keeps what viewers need and wakes them; whether these entries end the sitting."""
         self.heard = time.monotonic()
         was_over = self.board.over
-        for raw in entries:
-            if entry := self.absorb(raw):
-                self.keep(entry)
+        for entry in merged([entry for raw in entries if (entry := self.absorb(raw))]):
+            self.entries.append(entry.as_entry())
+            self.size += entry.size
+        if self.size > KEPT:
+            self.drop_half()
         for viewer in self.viewers:
             viewer.nudge()
         return self.board.over and not was_over
 
-    def absorb(self, raw: RawEntry) -> Entry | None:
+    def absorb(self, raw: RawEntry) -> Needed | None:
         """Moves the board on; the entry, if viewers need it."""
         body = raw[1].get(b"e", b"")
         try:
-            frame = body.decode(errors="replace")
-            needed = self.board.take(raw[0].decode(), frame)
+            frame = self.board.take(raw[0].decode(), body)
         except (ValueError, KeyError, TypeError):
             logger.exception("entry %r of %s is no frame", raw[0], self.key)
             self.board.tear()
-            needed = False
+            frame = None
         if self.board.anew:
             self.over = self.over and self.board.over
             self.refresh()
-        return (self.board.at, frame, len(body)) if needed else None
-
-    def keep(self, entry: Entry) -> None:
-        self.entries.append(entry)
-        self.size += entry[2]
-        if self.size > KEPT:
-            self.drop_half()
+        return Needed(self.board.at, frame, body.decode(), len(body)) if frame else None
 
     def drop_half(self) -> None:
         dropped = 0

@@ -22,7 +22,7 @@ class Told:
 
     def tell(self, t: str, **fields: Any) -> bool:
         self.n += 1
-        return self.board.take(f"{self.fence}-{self.n}", json.dumps({"t": t} | fields))
+        return self.board.take(f"{self.fence}-{self.n}", json.dumps({"t": t} | fields).encode()) is not None
 
     def start(self, number: int, attempt: int = 1) -> bool:
         return self.tell("start", number=number, attempt=attempt, **WHO)
@@ -137,8 +137,9 @@ def test_a_claim_makes_the_board_whole_again(told):
 def test_lower_fences_and_repeated_ids_are_ignored(told):
     told.claim(3)
     told.start(1)
-    assert not told.board.take("2-9", json.dumps({"t": "turn", "turn": {"number": 1}}))
-    assert not told.board.take("3-2", json.dumps({"t": "turn", "turn": {"number": 1}}))
+    seal = json.dumps({"t": "turn", "turn": {"number": 1}}).encode()
+    assert told.board.take("2-9", seal) is None
+    assert told.board.take("3-2", seal) is None
     assert told.texts() == {1: ""}
 
 

@@ -188,6 +188,30 @@ def test_a_long_log_is_read_to_its_end(debate, monkeypatch):
     run(main())
 
 
+def test_a_hub_that_cannot_keep_pace_sends_fewer_frames_not_other_text(debate):
+    async def main():
+        async with on_stage(debate) as stage:
+            stage.begin_round(1, [1, 2])
+            stage.start(1)
+            stage.start(2)
+            await stage.log.settled(5)
+            reader = Reader(debate)
+            await reader.knows("")
+            for n in range(40):
+                stage.say(1 + n % 2, f"{n} ")
+                stage.log.deltas.clear()  # an entry each, all in one read
+            stage.log.write(FILLER)
+            stage.say(1, "end")
+            before = reader.page.frames
+            await stage.log.settled(5)
+            await reader.knows(stage.open[1]["text"])
+            assert reader.page.open[2]["text"] == stage.open[2]["text"]
+            assert reader.page.frames - before < 10  # of 42 entries, the first of which ends a read
+            await reader.leave()
+
+    run(main())
+
+
 @pytest.mark.hard_case("B57")
 def test_a_reader_who_acknowledges_late_gets_a_snapshot_instead_of_the_backlog(debate):
     async def main():

@@ -160,6 +160,23 @@ def test_what_a_failed_flush_held_is_sent_again_under_the_same_ids(valkey, monke
     assert text_of(valkey, 1) == "once only"
 
 
+@pytest.mark.hard_case("B60")
+def test_what_redis_refuses_for_want_of_memory_is_sent_again(valkey):
+    async def main():
+        async with Writing() as flusher:
+            lines = flusher.open(1, fence=7)
+            valkey.client.config_set("maxmemory", 1)
+            lines.write(delta(1, 0, "kept "))
+            assert not await lines.settled(2 * log.PAUSE)
+            lines.write(delta(1, 5, "too"))
+            valkey.client.config_set("maxmemory", 0)
+            assert await lines.settled(LONG)
+
+    run(main())
+    assert text_of(valkey, 1) == "kept too"
+    assert [entry for entry, _ in entries(valkey)] == ["7-1", "7-2"]
+
+
 def test_an_outage_costs_no_more_memory_than_what_was_said(valkey):
     async def main():
         flusher = Flusher()
