@@ -28,7 +28,7 @@ def card(verdict: dict[str, Any], sides: Sequence[str], linkable: Collection[int
         "strongest": point(details.get("strongest"), linkable),
         "weakest": point(details.get("weakest"), linkable),
         "unsettled": details.get("unsettled") or "",
-        "ballots": [ballot(one, linkable) for one in details.get("ballots") or []],
+        "ballots": [ballot(one, sides, linkable) for one in details.get("ballots") or []],
         "judged_by": judged_by(details.get("judges") or []),
         "small": SAY["small"] if details.get("small_judge") else "",
     }
@@ -99,9 +99,10 @@ def point(told: dict[str, Any] | None, linkable: Collection[int]) -> dict[str, s
     }
 
 
-def ballot(told: dict[str, Any], linkable: Collection[int]) -> dict[str, Any]:
+def ballot(told: dict[str, Any], sides: Sequence[str], linkable: Collection[int]) -> dict[str, Any]:
     """One judgement in a few sentences."""
-    scores = ", ".join(f"{words.bench(side)} {number(score)}" for side, score in (told.get("scores") or {}).items())
+    given = told.get("scores") or {}
+    scores = ", ".join(f"{words.bench(side)} {number(given[side])}" for side in sides if side in given)
     sentences = [f"{scores}." if scores else "", named(told), reconciled(told.get("reconciled"))]
     if shown := told.get("shown"):
         sentences.append(SAY["read_first"].format(side=words.bench(shown[0]).lower()))

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, WebSocket, WebSocketRoute, expect
 
 from debates.models import Debate, Sitting, verdict_frame
 
@@ -84,6 +85,29 @@ class Speaking:
     def finish(self) -> None:
         self.live.do(self.stage.finish())
         self.live.tell(self.stage)
+
+
+class Line:
+    """The page's connection, which can be cut."""
+
+    def __init__(self, page: Page) -> None:
+        self.whole = True
+        self.ends: list[WebSocketRoute] = []
+        page.route_web_socket(re.compile("/ws/"), self.connect)
+
+    def connect(self, page_end: WebSocketRoute) -> None:
+        if not self.whole:
+            page_end.close(code=1011)
+            return
+        page_end.connect_to_server()
+        self.ends.append(page_end)
+
+    def cut(self) -> None:
+        self.whole = False
+        self.ends[-1].close(code=1011)
+
+    def mend(self) -> None:
+        self.whole = True
 
 
 @pytest.fixture
@@ -172,20 +196,16 @@ class TestLive:
         expect(page.locator("#turn-1 .said")).to_have_text("Before, after.")
 
     def test_a_lost_connection_is_said_and_caught_up_with(self, page, debate, speaking):
-        page.add_init_script(
-            "const Real = WebSocket; window.sockets = []; window.WebSocket = class extends Real {"
-            "constructor(...all) { super(...all); sockets.push(this); } };"
-        )
+        line = Line(page)
         watch(page, debate)
         speaking.start(1, 2)
         speaking.say(1, "Before, ")
         expect(page.locator("#turn-1 .said")).to_have_text("Before, ")
-        page.context.set_offline(True)
-        page.evaluate("sockets.at(-1).close()")
+        line.cut()
         expect(page.locator("#now")).to_have_text("Connection lost. Catching up as soon as it is back.")
         speaking.say(1, "meanwhile.")
         speaking.seal(1)
-        page.context.set_offline(False)
+        line.mend()
         expect(page.locator("#turn-1 .said")).to_have_text("Before, meanwhile.")
         expect(page.locator("#turn-1[data-sealed]")).to_have_count(1)
 
@@ -260,8 +280,9 @@ class TestLive:
 
     def test_it_says_turns_and_the_verdict_to_screen_readers_and_no_single_word(self, page, debate, speaking):
         page.add_init_script(
-            "window.spoken = []; addEventListener('DOMContentLoaded', () => new MutationObserver(() =>"
-            " spoken.push(announcer.textContent)).observe(announcer, { childList: true }))"
+            "window.spoken = []; addEventListener('DOMContentLoaded', () => { const said = document.querySelector"
+            "('#announcer'); said && new MutationObserver(() => spoken.push(said.textContent)).observe(said, "
+            "{ childList: true }) })"
         )
         watch(page, debate)
         assert page.locator("#transcript").get_attribute("aria-live") == "off"
@@ -303,7 +324,9 @@ class TestVerdict:
         made.end(speaking.stage.sitting)
         end = {"t": "end", "sitting": speaking.stage.sitting.pk, "state": "done", "sentence": ""}
         speaking.live.tell(speaking.stage, {"t": "verdict", "verdict": verdict_frame(verdict)}, end)
-        assert card_of(page) == (page.reload(), card_of(page))[1]
+        lively = card_of(page)
+        page.reload()
+        assert card_of(page) == lively
 
 
 def card_of(page: Page) -> list:
@@ -326,8 +349,8 @@ class TestPlayer:
         return made.finished(alice, visibility="link")
 
     def test_a_finished_debate_opens_no_socket(self, page, finished):
-        sockets = []
-        page.on("websocket", sockets.append)
+        sockets: list[WebSocket] = []
+        page.on("websocket", lambda socket: sockets.append(socket))
         page.goto(finished.get_absolute_url())
         expect(page.get_by_role("button", name="Replay")).to_be_visible()
         assert sockets == []

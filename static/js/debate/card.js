@@ -16,7 +16,7 @@ export function card(verdict, sides, linkable, words) {
     strongest: point(details.strongest, linkable, words),
     weakest: point(details.weakest, linkable, words),
     unsettled: details.unsettled ?? "",
-    ballots: (details.ballots ?? []).map((one) => ballot(one, linkable, words)),
+    ballots: (details.ballots ?? []).map((one) => ballot(one, sides, linkable, words)),
     judged_by: details.judges?.length ? put(say.judged_by, { models: details.judges.join(", ") }) : "",
     small: details.small_judge ? say.small : "",
   };
@@ -82,10 +82,11 @@ function point(told, linkable, words) {
   return { bench: told.side ?? "", label: told.side ? benchName(told.side, words) : "", quote: told.quote, href };
 }
 
-function ballot(told, linkable, words) {
+function ballot(told, sides, linkable, words) {
   const say = words.verdict;
   const low = (side) => benchName(side, words).toLowerCase();
-  const scores = Object.entries(told.scores ?? {}).map(([side, score]) => `${benchName(side, words)} ${number(score)}`);
+  const given = told.scores ?? {};
+  const scores = sides.filter((side) => side in given).map((side) => `${benchName(side, words)} ${number(given[side])}`);
   const sentences = [scores.length ? `${scores.join(", ")}.` : "", named(told, say, low)];
   if (told.reconciled) {
     const from = told.reconciled.from;

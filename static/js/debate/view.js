@@ -42,7 +42,7 @@ export class View {
     article.id = `turn-${item.number}`;
     article.dataset.number = item.number;
     article.dataset.side = item.side;
-    article.classList.add(`bench-${item.bench}`);
+    colour(article, item.bench);
     article.querySelector(".mark use").setAttribute("href", `#mark-${item.bench}`);
     fill(article, { label: item.label, kind_label: item.kindLabel });
     const turns = this.round(item).querySelector(".turns");
@@ -129,7 +129,8 @@ export class View {
   showVerdict(card) {
     const article = this.blank("verdict");
     article.dataset.version = card.version;
-    article.classList.add(`outcome-${card.outcome}`, `bench-${card.winner}`);
+    article.classList.add(`outcome-${card.outcome}`);
+    colour(article, card.winner);
     const { heading, headline, reason, sure, claimed, unsettled, judged_by, small } = card;
     fill(article, { heading, headline, reason, sure, claimed, unsettled, judged_by, small });
     this.showScores(article, card.bars);
@@ -149,8 +150,8 @@ export class View {
     const drawn = article.querySelectorAll(".bar");
     for (const [place, bar] of bars.entries()) {
       fill(article, { [`bar-${place}-label`]: bar.label, [`bar-${place}-score`]: bar.score });
-      scores[place].classList.add(`bench-${bar.bench}`);
-      drawn[place].classList.add(`bench-${bar.bench}`);
+      colour(scores[place], bar.bench);
+      colour(drawn[place], bar.bench);
       drawn[place].setAttribute("x", bar.x);
       drawn[place].setAttribute("width", bar.width);
     }
@@ -160,6 +161,9 @@ export class View {
     return this.document.getElementById(`blank-${name}`).content.firstElementChild.cloneNode(true);
   }
 }
+
+// Gives a node the accent of a bench; what isn't a bench's name has none.
+const colour = (node, bench) => /^\w+$/.test(bench) && node.classList.add(`bench-${bench}`);
 
 const part = (node, name) => node.querySelector(`[data-part="${name}"]`);
 
@@ -176,7 +180,7 @@ function showPoint(article, name, point) {
   const place = part(article, name);
   place.hidden = !point;
   if (!point) return;
-  place.classList.add(`bench-${point.bench}`);
+  colour(place, point.bench);
   fill(place, { [`${name}-label`]: point.label, [`${name}-quote`]: point.quote });
   if (point.href) place.querySelector("a").href = point.href;
 }
