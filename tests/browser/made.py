@@ -45,7 +45,7 @@ WON = {"outcome": "winner", "winner": "opposition", "scores": {"proposition": 57
 
 
 def user(email: str = "alice@example.org", **fields: Any) -> User:
-    return User.objects.create_user(email, PASSWORD, **fields)
+    return User.objects.create_user(email, PASSWORD, confirmed=True, **fields)
 
 
 def debate(owner: User, *, motion: str = MOTION, preset: str = "", **fields: Any) -> Debate:

@@ -6,7 +6,10 @@ import re
 from pathlib import Path
 
 import pytest
+from django.conf import settings
 from playwright.sync_api import Page, expect
+
+from tests.site import code_in, letter_to
 
 from . import made
 from .conftest import sign_in
@@ -28,6 +31,9 @@ def test_a_visitor_s_claim_survives_signing_up(page):
     page.get_by_label("Email").fill("erin@example.org")
     page.get_by_label("Password").fill(made.PASSWORD)
     page.get_by_role("main").get_by_role("button", name="Sign up").click()
+    expect(page.get_by_text(made.MOTION)).to_be_visible()
+    page.get_by_label("Code").fill(code_in(letter_to("erin@example.org", Path(settings.EMAIL_FILE_PATH))))
+    page.get_by_role("button", name="Confirm").click()
     expect(claim_field(page)).to_have_value(made.MOTION)
     expect(page.get_by_label("Anyone with the link can see it")).to_be_checked()
 
