@@ -8,6 +8,8 @@ from pathlib import Path
 
 import environ
 from django.core.exceptions import ImproperlyConfigured
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 
 from embedded import running
 
@@ -32,7 +34,7 @@ CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
 
 INSTALLED_APPS = [
     "daphne",
-    "django.contrib.admin",
+    "accounts.apps.AdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -40,7 +42,10 @@ INSTALLED_APPS = [
     "django.contrib.staticfiles",
     "allauth",
     "allauth.account",
-    "accounts",
+    "allauth.mfa",
+    "allauth.socialaccount",
+    "allauth.usersessions",
+    "accounts.apps.AccountsConfig",
     "debates",
     "embedded",
 ]
@@ -92,9 +97,9 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 REDIS_URL = env.str("REDIS_URL", default="redis://127.0.0.1:6379/0")
 CACHES = {
     "default": {
-        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        "BACKEND": "accounts.cache.RedisOrMemory",
         "LOCATION": REDIS_URL,
-        "OPTIONS": {"socket_timeout": 2, "socket_connect_timeout": 1},
+        "OPTIONS": {"socket_timeout": 2, "socket_connect_timeout": 1, "retry": Retry(NoBackoff(), 0)},
     }
 }
 
@@ -110,14 +115,54 @@ AUTH_PASSWORD_VALIDATORS = [
 ]
 LOGIN_REDIRECT_URL = "/"
 LOGIN_URL = "account_login"
+ACCOUNT_ADAPTER = "accounts.adapter.AccountAdapter"
 ACCOUNT_USER_MODEL_USERNAME_FIELD = None
 ACCOUNT_LOGIN_METHODS = {"email"}
 ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*"]
-ACCOUNT_EMAIL_VERIFICATION = "optional"
+# Nobody is signed in before the address is confirmed. A code instead of a link: the letter may be read on a phone, and
+# the claim that a visitor typed waits in this browser's session.
+ACCOUNT_EMAIL_VERIFICATION = "mandatory"
+ACCOUNT_EMAIL_VERIFICATION_BY_CODE_ENABLED = True
+ACCOUNT_EMAIL_VERIFICATION_BY_CODE_MAX_ATTEMPTS = 5
+ACCOUNT_EMAIL_VERIFICATION_SUPPORTS_CHANGE = ACCOUNT_EMAIL_VERIFICATION_SUPPORTS_RESEND = True
+ACCOUNT_CHANGE_EMAIL = True
+ACCOUNT_EMAIL_NOTIFICATIONS = True
+ACCOUNT_EMAIL_SUBJECT_PREFIX = "Crossbench: "
+ACCOUNT_LOGIN_ON_PASSWORD_RESET = True
 ACCOUNT_LOGOUT_ON_GET = False
+ACCOUNT_REAUTHENTICATION_REQUIRED = True
+ACCOUNT_SESSION_REMEMBER = True
+# Proxies in front of us. Limits by address trust the X-Forwarded-For of those alone, from the right.
+ALLAUTH_TRUSTED_PROXY_COUNT = env.int("TRUSTED_PROXIES", default=1 if env.bool("SECURE_SSL", default=False) else 0)
+MFA_SUPPORTED_TYPES = ["webauthn", "totp", "recovery_codes"]
+MFA_PASSKEY_LOGIN_ENABLED = True
+MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = UNDER_UP
+MFA_TOTP_ISSUER = "Crossbench"
+MFA_TOTP_TOLERANCE = 1
+MFA_FORMS = {"add_webauthn": "accounts.forms.AddPasskeyForm"}
+
+# Sign-in with GitHub, where it is configured; GITHUB_URL names an Enterprise server.
+GITHUB_CLIENT_ID = env.str("GITHUB_CLIENT_ID", default="")
+GITHUB_URL = env.str("GITHUB_URL", default="")
+SOCIALACCOUNT_ADAPTER = "accounts.adapter.SocialAccountAdapter"
+SOCIALACCOUNT_PROVIDERS = {}
+if GITHUB_CLIENT_ID:
+    INSTALLED_APPS.append("allauth.socialaccount.providers.github")
+    SOCIALACCOUNT_PROVIDERS["github"] = {
+        "APPS": [{"client_id": GITHUB_CLIENT_ID, "secret": env.str("GITHUB_CLIENT_SECRET")}],
+        # GitHub confirms addresses itself: who has one of an account's confirmed addresses there is its owner here.
+        "EMAIL_AUTHENTICATION": True,
+        "OAUTH_PKCE_ENABLED": True,
+    } | ({"GITHUB_URL": GITHUB_URL} if GITHUB_URL else {})
+
+# EMAIL_URL is smtp://user:password@host:port, smtp+tls://… and the like. Without it, letters land in var/mail.
 EMAIL_CONFIG = env.email_url("EMAIL_URL", default="filemail://")
 EMAIL_BACKEND = EMAIL_CONFIG["EMAIL_BACKEND"]
 EMAIL_FILE_PATH = str(VAR / "mail")
+EMAIL_HOST, EMAIL_PORT = EMAIL_CONFIG["EMAIL_HOST"], EMAIL_CONFIG["EMAIL_PORT"]
+EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = EMAIL_CONFIG["EMAIL_HOST_USER"], EMAIL_CONFIG["EMAIL_HOST_PASSWORD"]
+EMAIL_USE_TLS, EMAIL_USE_SSL = EMAIL_CONFIG.get("EMAIL_USE_TLS", False), EMAIL_CONFIG.get("EMAIL_USE_SSL", False)
+EMAIL_TIMEOUT = 10
 DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default="Crossbench <crossbench@localhost>")
 
 SESSION_COOKIE_HTTPONLY = True
@@ -136,7 +181,8 @@ CONTENT_SECURITY_POLICY = {
         "img-src": ["'self'", "data:"],
         "font-src": ["'self'"],
         "connect-src": ["'self'"],
-        "form-action": ["'self'"],
+        # A form's redirects count too, and GitHub's sign-in is one.
+        "form-action": ["'self'"] + ([GITHUB_URL or "https://github.com"] if GITHUB_CLIENT_ID else []),
         "base-uri": ["'none'"],
         "frame-ancestors": ["'none'"],
     }

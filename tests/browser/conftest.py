@@ -90,7 +90,7 @@ def sign_in(page: Page, email: str = "alice@example.org") -> None:
     page.goto("/account/login/")
     page.get_by_label("Email").fill(email)
     page.get_by_label("Password").fill(made.PASSWORD)
-    page.get_by_role("main").get_by_role("button", name="Sign in").click()
+    page.get_by_role("main").get_by_role("button", name="Sign in", exact=True).click()
     expect(page.get_by_role("link", name="My debates")).to_be_visible()
 
 
