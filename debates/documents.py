@@ -14,6 +14,7 @@ from .recorder import restore
 
 MEBIBYTE = 2**20
 LARGEST = 2 * MEBIBYTE
+TOO_LARGE = f"This file is too large: {LARGEST // MEBIBYTE} MB is the most."
 
 
 class Unreadable(Exception):
@@ -49,7 +50,7 @@ def _verdict_part(verdict: Verdict, sitting: int) -> VerdictPart:
 def read(text: str | bytes) -> DebateDocument:
     """Reads a document. Raises `Unreadable` with one sentence."""
     if len(text) > LARGEST:
-        raise Unreadable(f"This file is too large: {LARGEST // MEBIBYTE} MB is the most.")
+        raise Unreadable(TOO_LARGE)
     try:
         document = DebateDocument.model_validate_json(text)
     except ValidationError as error:

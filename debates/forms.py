@@ -13,6 +13,8 @@ from accounts.models import User
 
 from . import promptfiles, seating, sittings
 from .claims import clean_claim
+from .documents import LARGEST, TOO_LARGE, Unreadable, read, store
+from .engine.documents import DebateDocument
 from .engine.formats import find_format
 from .models import Debate, Sitting, new_seed
 
@@ -85,3 +87,22 @@ class ShareForm(forms.ModelForm):
         model = Debate
         fields = ("visibility",)
         widgets = {"visibility": forms.RadioSelect}
+
+
+class ImportForm(forms.Form):
+    """A debate document to be replayed."""
+
+    file = forms.FileField(label="A debate that was exported as JSON")
+
+    def clean_file(self) -> DebateDocument:
+        """The document that the file holds."""
+        file = self.cleaned_data["file"]
+        if file.size > LARGEST:
+            raise ValidationError(TOO_LARGE)
+        try:
+            return read(file.read())
+        except Unreadable as error:
+            raise ValidationError(str(error)) from error
+
+    def save(self, owner: User) -> Debate:
+        return store(self.cleaned_data["file"], owner, Debate.Origin.IMPORTED, "Imported")

@@ -8,7 +8,7 @@ from typing import Any
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
 from django.db import transaction
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
@@ -17,8 +17,9 @@ from django.views.decorators.http import require_POST, require_safe
 from accounts.models import User
 
 from . import page, promptfiles, seating, sittings
+from .documents import export
 from .engine.formats import find_format
-from .forms import ClashForm, SentBefore, ShareForm
+from .forms import ClashForm, ImportForm, SentBefore, ShareForm
 from .log import tell
 from .models import Debate, Sitting, new_token
 
@@ -90,9 +91,13 @@ def _form_page(form: ClashForm) -> dict[str, Any]:
 @login_required
 @require_safe
 def debates(request: HttpRequest) -> HttpResponse:
+    return render(request, "debates/debates.html", _debates_page(request, ImportForm()))
+
+
+def _debates_page(request: HttpRequest, form: ImportForm) -> dict[str, Any]:
     mine = Debate.objects.owned_by(request.user).prefetch_related("sittings", "verdicts")
     on_page = Paginator(mine, ON_A_PAGE).get_page(request.GET.get("page"))
-    return render(request, "debates/debates.html", {"page": on_page, "rows": [page.row(debate) for debate in on_page]})
+    return {"page": on_page, "rows": [page.row(debate) for debate in on_page], "form": form}
 
 
 @never_cache
@@ -101,6 +106,25 @@ def debate(request: HttpRequest, token: str) -> HttpResponse:
     debate = _visible(request, token)
     context = page.load(debate) | {"owns": debate.owner_id == request.user.pk, "share": ShareForm(instance=debate)}
     return _unlisted(render(request, "debates/debate.html", context))
+
+
+@require_safe
+def document(request: HttpRequest, token: str) -> HttpResponse:
+    """The debate as one JSON document (docs/document.md), which can be imported again."""
+    debate = _visible(request, token)
+    answer = JsonResponse(export(debate).as_dict(), json_dumps_params={"ensure_ascii": False, "indent": 1})
+    answer["Content-Disposition"] = f'attachment; filename="crossbench-{debate.token[:6]}.json"'
+    return _unlisted(answer)
+
+
+@login_required
+@require_POST
+def import_debate(request: HttpRequest) -> HttpResponse:
+    """Makes a labelled replay of a document that its owner alone can see; what can't be read is said above the list."""
+    form = ImportForm(request.POST, request.FILES)
+    if not form.is_valid():
+        return render(request, "debates/debates.html", _debates_page(request, form), status=422)
+    return redirect(form.save(_user(request)))
 
 
 @require_POST
