@@ -106,5 +106,5 @@ class Labels:
         return self._read(at)
 
     def _cut(self, label: regex.Match[str]) -> None:
-        spoken = (name for name in self._others if _other((name,)).fullmatch(label.group()))
+        spoken = (name for name in self._others if _other((name,)).match(label.string, label.start()))
         self.cut_at = next(spoken, label.group().strip())

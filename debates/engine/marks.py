@@ -82,8 +82,7 @@ class Marks:
             return self.say(run)
         left = self._close(run) if _closes(before, run, after) else run
         if left == run and _opens(before, run, after):
-            prose = not _CODE.match(after) and not (run == "*" and self._footnotes)
-            return self._hold(self._open[run[0]], Mark(run, at, prose))
+            return self._hold(self._open[run[0]], Mark(run, at, prose=not _CODE.match(after)))
         self._footnotes += left == run == "*" and not before.isspace()
         return self.say(left)
 
@@ -116,7 +115,7 @@ class Marks:
 
     def number(self, text: str, number: int, at: int, sure: bool) -> None:
         """A line that begins like an item of a list. `1.` alone may be an ordinal (1. Bundesliga): it waits for `2.`"""
-        if number == self._next:
+        if 0 < number == self._next:
             self._next += 1
             self._settle_item("")
         elif number == 1:
@@ -140,7 +139,7 @@ class Marks:
     def end(self, cut: bool) -> None:
         """Nothing more comes. Where the text was `cut`, the partner of a mark that opens prose was lost with it."""
         for mark in [mark for stack in self._open.values() for mark in stack if cut and mark.held]:
-            self._give_up(mark)
+            self._give_up(mark, cut)
         self.end_paragraph()
         self._settle_item()
 
@@ -163,11 +162,12 @@ class Marks:
                 stack.pop()
         return "" if run and self._alone.pop(run, "") else run
 
-    def _give_up(self, mark: Mark) -> None:
+    def _give_up(self, mark: Mark, cut: bool = False) -> None:
+        """A mark without a partner is text. One that opens prose is more likely long bold, or cut before its end."""
         mark.held = False
         if mark is self._item:
             self._item, self._next = None, 0
-        elif mark.prose and mark.text[0] in "*_~":
+        elif mark.prose and mark.text[0] in "*_~" and (cut or len(mark.text) > 1):
             self._alone[mark.text] = mark.text
             mark.text = ""
 

@@ -78,6 +78,7 @@ class SpeechFilter:
         self.leaked = False
         self._names = tuple(own_names), tuple(other_names)
         self._shown: list[str] = []
+        self._within_word = False  # whether what was fed ends inside a word
         self._characters = _Characters()
         self._unspoken = Unspoken(reasoning)
         self._cap = _WordCap(words)
@@ -104,6 +105,7 @@ class SpeechFilter:
         """What may be shown now."""
         if self.closed:
             return ""
+        self._within_word = not piece[-1].isspace() if piece else self._within_word
         shown, said = "", []
         for text in self._unspoken.feed(self._characters.feed(piece)):
             if text is not None:
@@ -123,7 +125,7 @@ class SpeechFilter:
         shown = self.text
         self._show_rest(cut)
         if self.full or (cut and not self.closed):
-            within_word = not self.full and not self._spacing.pending
+            within_word = self._within_word and not self.full
             self._shown = [whole_sentences(self.text) or (self.text and broken_off(self.text, within_word))]
         return self.text[len(shown) :] if self.text.startswith(shown) else ""
 
