@@ -29,6 +29,13 @@ def services(*command: str) -> tuple[str, ...]:
     return ("services", "--model", "none", "--", *command)
 
 
+@pytest.fixture
+def stranger() -> Iterator[subprocess.Popen[bytes]]:
+    with subprocess.Popen(["sleep", "600"]) as process:
+        yield process
+        process.kill()
+
+
 def answer(site: Site) -> bool:
     """Whether the announced servers both take a command."""
     try:
@@ -146,15 +153,15 @@ def test_kill_9_leaves_no_orphan_and_a_start_in_the_same_instant_works(site: Sit
 
 
 @pytest.mark.faults
-def test_a_stale_postmaster_pid_that_names_a_living_stranger_does_not_stop_the_start(site: Site) -> None:
+def test_a_stale_postmaster_pid_that_names_a_living_stranger_does_not_stop_the_start(
+    site: Site, stranger: subprocess.Popen[bytes]
+) -> None:
     if not (site.var / "postgres").exists():
         site.run(*services("true"))
-    with subprocess.Popen(["sleep", "600"]) as stranger:
-        (site.var / "postgres" / "postmaster.pid").write_text(f"{stranger.pid}\n{site.var / 'postgres'}\n1\n5432\n\n")
-        done = site.run(*services(sys.executable, "-c", USE_BOTH))
-        assert (done.returncode, done.stderr) == (7, "")
-        assert stranger.poll() is None
-        stranger.kill()
+    (site.var / "postgres" / "postmaster.pid").write_text(f"{stranger.pid}\n{site.var / 'postgres'}\n1\n5432\n\n")
+    done = site.run(*services(sys.executable, "-c", USE_BOTH))
+    assert (done.returncode, done.stderr) == (7, "")
+    assert stranger.poll() is None
 
 
 @pytest.mark.faults
