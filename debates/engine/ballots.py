@@ -24,6 +24,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, create_model
 
+from .quotes import Match, Quotation, resolve
 from .types import Asked, Hearing, Turn, Verdict
 
 NOISE = 8.0
@@ -115,8 +116,10 @@ def _point(point: dict[str, str], side_of: Mapping[str, str], hearing: Hearing) 
     """A quoted argument, with the turn in which that very side said it; None where it never did."""
     side = side_of[point["side"]]
     said = [(turn.number, turn.text) for turn in hearing.transcript if turn.bench == side]
-    found = next((number for number, text in said if point["quote"] in text), None)
-    return {"side": side, "quote": point["quote"], "turn": found}
+    quote = point["quote"].strip().strip("\"'“”„«»")
+    found = resolve(Quotation(quote, 0, len(quote)), said)
+    verbatim = found.match in (Match.EXACT, Match.FOLDED, Match.ELLIPSIS)
+    return {"side": side, "quote": quote, "turn": found.turn if verbatim else None}
 
 
 def _plainly(text: str, side_of: Mapping[str, str]) -> str:
