@@ -8,6 +8,7 @@ from typing import Any
 from django import forms
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
+from django.db.models import TextChoices
 
 from accounts.models import User
 
@@ -37,12 +38,18 @@ class SentBefore(Exception):
         super().__init__(debate.pk)
 
 
+class Length(TextChoices):
+    WHOLE = "whole", "Whole: cross-examination, open rounds, the bench, last words"
+    SHORT = "short", "Short: openings and rebuttals"
+
+
 class ClashForm(forms.Form):
     claim = ClaimField(
         label="What should be argued?",
         strip=False,
         widget=forms.Textarea(attrs={"rows": 3, "dir": "auto", "placeholder": "Cities should ban private cars"}),
     )
+    length = forms.ChoiceField(choices=Length, initial=Length.WHOLE, required=False, widget=forms.RadioSelect)
     visibility = forms.ChoiceField(
         choices=Debate.Visibility.choices, initial=Debate.Visibility.PRIVATE, widget=forms.RadioSelect
     )
@@ -70,7 +77,7 @@ class ClashForm(forms.Form):
             owner=owner,
             format=format.slug,
             motion=self.cleaned_data["claim"],
-            rules={"quick": True},
+            rules={} if self.cleaned_data["length"] == Length.WHOLE else {"quick": True},
             visibility=self.cleaned_data["visibility"],
             form_key=self.cleaned_data["form_key"],
         )

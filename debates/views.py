@@ -24,6 +24,7 @@ from .log import tell
 from .models import Debate, Sitting, new_token
 
 KEPT = "claim"  # where a visitor's claim waits in the session until they have signed in
+ASKED = ("claim", "length", "visibility")
 ON_A_PAGE = 40
 
 
@@ -61,7 +62,7 @@ def new(request: HttpRequest) -> HttpResponse:
     if not form.is_valid():
         return render(request, "debates/new.html", _form_page(form), status=422)
     if not request.user.is_authenticated:
-        request.session[KEPT] = {name: form.cleaned_data[name] for name in ("claim", "visibility")}
+        request.session[KEPT] = {name: form.cleaned_data[name] for name in ASKED}
         return redirect(reverse("account_signup", query={"next": request.path}))
     return _started(request, form)
 
@@ -73,7 +74,7 @@ def _started(request: HttpRequest, form: ClashForm) -> HttpResponse:
         form.add_error(None, str(nobody))
         return render(request, "debates/new.html", _form_page(form), status=503)
     except SentBefore as before:
-        again = ClashForm(initial={name: form.cleaned_data[name] for name in ("claim", "visibility")})
+        again = ClashForm(initial={name: form.cleaned_data[name] for name in ASKED})
         return render(request, "debates/new.html", _form_page(again) | {"before": before.debate}, status=409)
     request.session.pop(KEPT, None)
     return redirect(debate)
@@ -104,7 +105,8 @@ def _debates_page(request: HttpRequest, form: ImportForm) -> dict[str, Any]:
 @require_safe
 def debate(request: HttpRequest, token: str) -> HttpResponse:
     debate = _visible(request, token)
-    context = page.load(debate) | {"owns": debate.owner_id == request.user.pk, "share": ShareForm(instance=debate)}
+    owns = request.user.is_authenticated and debate.owner_id == request.user.pk  # a sample's owner is None
+    context = page.load(debate) | {"owns": owns, "share": ShareForm(instance=debate)}
     return _unlisted(render(request, "debates/debate.html", context))
 
 

@@ -101,6 +101,11 @@ class TestForm:
         assert sitting.prompts
         assert hints == [debate.pk]
 
+    @pytest.mark.parametrize(("length", "rules"), [("whole", {}), ("short", {"quick": True}), ("", {"quick": True})])
+    def test_a_debate_is_as_long_as_was_asked_for(self, owner, length, rules):
+        owner.post("/new/", sent(length=length))
+        assert Debate.objects.get().rules == rules
+
     @pytest.mark.parametrize(
         "claim",
         [
@@ -277,6 +282,13 @@ class TestAccess:
         assert {"no-store", "private"} <= set(response["Cache-Control"].split(", "))
         assert response["Referrer-Policy"] == "same-origin"
         assert '<meta name="robots" content="noindex' in response.content.decode()
+
+    def test_a_sample_is_nobody_s(self, visitor, alice):
+        sample = made.finished(alice, visibility="link")
+        Debate.objects.filter(pk=sample.pk).update(owner=None)
+        page = visitor.get(sample.get_absolute_url()).content.decode()
+        assert "Make a new link" not in page
+        assert "Judge again" not in page
 
     def test_my_debates_are_mine(self, owner, bob, visitor, alice):
         made.finished(alice, motion="Alice's very own claim", visibility="link")
