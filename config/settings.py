@@ -33,7 +33,6 @@ if SECRET_KEY == DEFAULT_SECRET_KEY and not DEBUG and not set(ALLOWED_HOSTS) <= 
 CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
 
 INSTALLED_APPS = [
-    "daphne",
     "accounts.apps.AdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
@@ -108,11 +107,7 @@ AUTHENTICATION_BACKENDS = [
     "django.contrib.auth.backends.ModelBackend",
     "allauth.account.auth_backends.AuthenticationBackend",
 ]
-AUTH_PASSWORD_VALIDATORS = [
-    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
-    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
-    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
-]
+AUTH_PASSWORD_VALIDATORS = [{"NAME": "accounts.passwords.NotEasyToGuess"}]
 LOGIN_REDIRECT_URL = "/"
 LOGIN_URL = "account_login"
 ACCOUNT_ADAPTER = "accounts.adapter.AccountAdapter"
