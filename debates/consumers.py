@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import parse_qs
 
 from channels.generic.websocket import AsyncWebsocketConsumer
+from django.db.utils import Error as DatabaseError
 
 from . import live
 from .admission import admit, same_origin, ticket
@@ -52,11 +53,15 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
     async def welcome(self) -> None:
         """Refuses foreign pages before anything else; a closing code is only sent once the socket is accepted."""
         try:
-            code = await self.watch() if same_origin(self.scope["headers"]) else None
+            await self.close(await self.watch() if same_origin(self.scope["headers"]) else None)
+        except DatabaseError as error:
+            logger.warning("a viewer must come again: %s", error)
+            await self.close(BROKEN)
+        except OSError:
+            pass  # it left while it was written to
         except Exception:
             logger.exception("a viewer was lost")
-            code = BROKEN
-        await self.close(code)
+            await self.close(BROKEN)
 
     async def watch(self) -> int:
         """The code to close with."""

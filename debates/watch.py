@@ -176,12 +176,13 @@ class Watch:
 
     async def check_access(self) -> None:
         """Looks at every viewer's ticket again, and doesn't give up."""
-        refused = None
-        while refused is None:
+        while self.viewers:
             try:
                 refused = await in_db(admission.refused, self.debate_pk, {viewer.ticket for viewer in self.viewers})
             except DatabaseError:
                 await asyncio.sleep(PAUSE)
-        for viewer in self.viewers:
-            if viewer.ticket in refused:
-                viewer.dismiss(GONE)
+                continue
+            for viewer in self.viewers:
+                if viewer.ticket in refused:
+                    viewer.dismiss(GONE)
+            return

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 import random
+import signal
+from collections.abc import Callable
 
 import pytest
 
@@ -12,8 +14,9 @@ from debates.database import in_db
 from debates.log import log_key
 from debates.models import Debate, Sitting, Turn
 
+from .servers import Daphne
 from .stage import Stage, eventually, make_debate, on_stage, run
-from .viewer import Viewer
+from .viewer import Frame, Viewer
 
 WORDS = ["cars", "buses", "trams", "feet", "wheels", "noise", "air", "streets", "🚲", "Plätze"]
 
@@ -122,6 +125,58 @@ def test_a_senseless_after_counts_as_nothing(debate, daphne, after):
     run(main())
 
 
+@pytest.mark.hard_case("B54")
+def test_a_restart_of_the_server_costs_nobody_a_word(debate, valkey, tmp_path):
+    async def main():
+        server = Daphne(valkey.url, tmp_path / "daphne.log")
+        await asyncio.to_thread(server.start)
+        async with on_stage(debate) as stage:
+            viewer = Viewer(server.port, debate.token).enter()
+            stage.start(1)
+            stage.say(1, "before ")
+            await viewer.until(has_text(1, "before "))
+            await asyncio.to_thread(server.stop)
+            stage.say(1, "meanwhile ")
+            await asyncio.to_thread(server.start)
+            await viewer.until(has_text(1, "before meanwhile "))
+            await stage.seal(1)
+            await stage.finish()
+            assert await viewer.staying == 1000
+            assert viewer.page.text == {1: "before meanwhile "}
+        await asyncio.to_thread(server.stop)
+        log = server.log.read_text()
+        assert "Traceback" not in log
+        assert "destroyed" not in log
+        assert "took too long" not in log
+
+    run(main())
+
+
+@pytest.mark.hard_case("B52")
+def test_whoever_does_not_read_for_a_while_misses_nothing_least_of_all_the_verdict(debate, join):
+    async def main():
+        async with on_stage(debate) as stage:
+            viewer = join(debate)
+            await viewer.until(lambda page: page.snapshots > 0)
+            viewer.socket.transport.pause_reading()
+            for number in (1, 2):
+                stage.start(number)
+                for n in range(200):
+                    stage.say(number, f"{n} ")
+                    stage.log.deltas.clear()  # an entry each
+                await stage.log.settled(5)
+                await stage.seal(number)
+            await stage.finish()
+            await stage.log.settled(5)
+            viewer.socket.transport.resume_reading()
+            assert await viewer.staying == 1000
+            assert viewer.page.text == stage.sealed
+            assert list(viewer.page.verdicts) == [1]
+            assert viewer.codes == [1000]
+
+    run(main())
+
+
 async def play(stage: Stage, dice: random.Random) -> None:
     """Four rounds of two who speak at once, with a broken attempt and another worker in between."""
     for round in range(1, 5):
@@ -153,6 +208,10 @@ async def babble(stage: Stage, numbers: list[int], dice: random.Random) -> None:
         await asyncio.sleep(dice.uniform(0, 0.02))
 
 
+def verdicts_before_the_last_word(viewer: Viewer, found: list[bool]) -> Callable[[Frame], None]:
+    return lambda frame: found.append(frame["t"] == "verdict" and bool(viewer.page.open))
+
+
 async def wander(viewer: Viewer, dice: random.Random, visits: int) -> None:
     """Comes, goes in the middle of whatever there is, comes again; stays the last time."""
     await asyncio.sleep(dice.uniform(0, 2))
@@ -175,6 +234,9 @@ def test_sixty_random_joins_drops_and_reconnects_converge_to_what_was_written(de
     dice = random.Random(seed)
     viewers = [Viewer(daphne.port, debate.token) for _ in range(20)]
     steady = [Viewer(daphne.port, debate.token) for _ in range(2)]
+    hasty: list[bool] = []
+    for viewer in steady:
+        viewer.on_frame = verdicts_before_the_last_word(viewer, hasty)
 
     async def main():
         async with on_stage(debate) as stage:
@@ -191,6 +253,8 @@ def test_sixty_random_joins_drops_and_reconnects_converge_to_what_was_written(de
         assert viewer.page.state["state"] == "done"
         assert list(viewer.page.verdicts) == [1]
     assert all(viewer.codes == [1000] for viewer in steady)
+    assert hasty
+    assert not any(hasty)
 
 
 @pytest.mark.hard_case("B60")
@@ -283,6 +347,49 @@ def test_a_killed_and_restarted_valkey_costs_nobody_a_word(debate, join, valkey,
     assert daphne.log.read_text().count("Redis is away") == lines + 1
 
 
+@pytest.mark.hard_case("B60")
+def test_cut_connections_to_redis_are_made_again(debate, join, valkey):
+    async def main():
+        async with on_stage(debate) as stage:
+            stage.start(1)
+            viewer = join(debate)
+            for n in range(5):
+                stage.say(1, f"{n} ")
+                await viewer.until(has_text(1, stage.open[1]["text"]))
+                valkey.client.client_kill_filter(_type="normal", skipme=True)
+            assert viewer.codes == viewer.tears == []
+            viewer.staying.cancel()
+
+    run(main())
+
+
+@pytest.mark.faults
+@pytest.mark.hard_case("B60")
+def test_a_redis_that_does_not_answer_is_as_good_as_none(debate, join, valkey):
+    async def main():
+        async with on_stage(debate) as stage:
+            stage.start(1)
+            stage.say(1, "before ")
+            early = join(debate)
+            await early.until(has_text(1, "before "))
+            await stage.write_fragment(1)
+            valkey.process.send_signal(signal.SIGSTOP)
+            try:
+                stage.say(1, "meanwhile")
+                late = join(debate)
+                await late.until(has_text(1, "before "))
+                await eventually(lambda: stage.flusher.down)
+            finally:
+                valkey.process.send_signal(signal.SIGCONT)
+            await asyncio.gather(*[viewer.until(has_text(1, "before meanwhile")) for viewer in (early, late)])
+            assert early.codes == late.codes == early.tears == late.tears == []
+            for viewer in (early, late):
+                viewer.staying.cancel()
+
+    run(main())
+
+
+@pytest.mark.faults
 @pytest.mark.hard_case("B60")
 def test_a_debate_that_ends_while_redis_is_away_is_shown_to_its_end(debate, join, valkey):
     """The flusher never gets through; the hub asks PostgreSQL after 15 s of silence."""
