@@ -7,6 +7,8 @@ from typing import Any
 
 from allauth.account import adapter
 from allauth.core import context
+from allauth.mfa.adapter import DefaultMFAAdapter
+from allauth.mfa.models import Authenticator
 from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
 from django.contrib import messages
 from django.http import HttpRequest
@@ -59,3 +61,14 @@ class SocialAccountAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
         user: User = super().populate_user(request, sociallogin, data)
         user.display_name = (data.get("username") or "")[:40]
         return user
+
+
+class MFAAdapter(DefaultMFAAdapter):  # type: ignore[misc]
+    error_messages = DefaultMFAAdapter.error_messages | {
+        "incorrect_code": "This code or passkey isn't the right one.",
+        "unverified_email": "Confirm your address first.",
+    }
+
+    def generate_authenticator_name(self, user: User, type: str) -> str:
+        others = Authenticator.objects.filter(user=user, type=type).count()
+        return f"Passkey {others + 1}" if others else "Passkey"
