@@ -151,7 +151,7 @@ class Site:
     def rows(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
         """Rows straight from the database, past all of our code."""
         with psycopg.connect(self.postgres.url, connect_timeout=3) as connection:
-            return connection.execute(query, values).fetchall()  # type: ignore[arg-type]
+            return connection.execute(query, values).fetchall()
 
     def redis(self) -> redis.Redis:
         return redis.Redis.from_url(self.valkey.url, socket_timeout=5)

@@ -59,6 +59,7 @@ def test_an_import_is_finished_labelled_and_nobody_elses(finished):
 def test_a_document_of_several_sittings_keeps_its_versions(finished):
     later = Sitting.objects.create(debate=finished, kind=Sitting.Kind.JUDGEMENT)
     claim = sittings.claim(finished.pk)
+    assert claim is not None
     ballot = engine.Turn(4, 1, "Ballots", "judge", "ballot", "no", failure="No.")
     recorder.seal(claim, ballot, engine.Verdict("unjudged", reason="No.", ballots=(4,)))
     copy = store(read(json.dumps(export(finished).as_dict())), None, Debate.Origin.RECORDED, "Recorded run")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 from datetime import timedelta
+from typing import Any
 
 import pytest
 import redis
@@ -155,7 +156,7 @@ def test_a_hint_names_the_debate_and_has_no_time_of_its_own(debate, settings):
     queue = redis.Redis.from_url(settings.REDIS_URL)
     queue.delete("debates")
     sittings.send_hint(debate.pk)
-    message = json.loads(queue.lpop("debates"))
+    message: Any = json.loads(str(queue.lpop("debates"), "utf-8"))  # type: ignore[arg-type]
     assert (message["headers"]["eta"], message["headers"]["expires"], message["headers"]["retries"]) == (None, None, 0)
     assert json.loads(base64.b64decode(message["body"]))[:2] == [[debate.pk], {}]
 
@@ -175,7 +176,7 @@ def test_what_waits_is_stopped_at_once_and_what_runs_is_asked(debate):
     Sitting.objects.create(debate=debate, kind=Sitting.Kind.JUDGEMENT)
     sittings.stop(debate)
     assert sittings.renew([claim]) == {claim.sitting: True}
-    assert Sitting.objects.last().state == Sitting.State.STOPPED
+    assert Sitting.objects.order_by("pk").reverse()[0].state == Sitting.State.STOPPED
 
 
 @pytest.mark.parametrize("state", [Sitting.State.FAILED, Sitting.State.STOPPED])

@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from debates.engine import ballots
 from debates.engine.ballots import CONTRADICTED, NO_DIFFERENCE
-from debates.engine.events import Ended
+from debates.engine.events import Ended, Event
 from debates.engine.providers.base import Call
 from debates.engine.types import Hearing, Turn, Verdict
 
@@ -24,6 +24,10 @@ SAID = (
 def judged(judge) -> Verdict:
     """The verdict of a quick clash whose judge answers by `judge(call)`."""
     events = play(clash(quick=True), Scripted(lambda call: judge(call) if call.schema else answer(call)))
+    return ended_with(events)
+
+
+def ended_with(events: list[Event]) -> Verdict:
     ended = events[-1]
     assert isinstance(ended, Ended)
     return ended.verdict
@@ -73,7 +77,7 @@ def test_a_judge_that_weighs_the_words_names_the_same_winner_in_both_orders():
         return ballot(call, (70, 40) if better == 0 else (40, 70), better)
 
     events = play(clash(quick=True), Scripted(lambda call: honest(call) if call.schema else sided(call)))
-    verdict = events[-1].verdict
+    verdict = ended_with(events)
     assert (verdict.outcome, verdict.winner) == ("winner", "proposition")
     assert verdict.scores == {"proposition": 70, "opposition": 40}
 

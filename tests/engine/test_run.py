@@ -15,7 +15,7 @@ from debates.engine.types import Case, Turn
 
 from .scripted import Scripted, answer, clash, digest, words
 
-QUICK = {"quick": True}
+QUICK: dict[str, Any] = {"quick": True}
 
 
 async def no_pause(seconds: float) -> None:
