@@ -153,10 +153,10 @@ def test_a_queued_sitting_whose_hint_was_lost_is_hinted_at_again(debate):
 @pytest.mark.hard_case("B64")
 def test_a_hint_names_the_debate_and_has_no_time_of_its_own(debate, settings):
     """What is due stands in the rows: a message is never told to wait, so no broker can run it early or twice."""
-    queue = redis.Redis.from_url(settings.REDIS_URL)
+    queue: Any = redis.Redis.from_url(settings.REDIS_URL)
     queue.delete("debates")
     sittings.send_hint(debate.pk)
-    message: Any = json.loads(str(queue.lpop("debates"), "utf-8"))  # type: ignore[arg-type]
+    message = json.loads(queue.lpop("debates"))
     assert (message["headers"]["eta"], message["headers"]["expires"], message["headers"]["retries"]) == (None, None, 0)
     assert json.loads(base64.b64decode(message["body"]))[:2] == [[debate.pk], {}]
 
