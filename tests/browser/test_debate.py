@@ -300,6 +300,28 @@ def text_of(page: Page) -> list[str]:
     return [page.locator(part).inner_text() for part in ("#rail", "#transcript", "#verdicts")]
 
 
+class TestJudgedAgain:
+    def test_a_fresh_judgement_stands_before_the_old_one(self, page, live, alice):
+        debate = made.finished(alice, visibility="link")
+        sign_in(page)
+        page.goto(debate.get_absolute_url())
+        page.get_by_role("button", name="Judge again").click()
+        expect(page.locator("#now")).to_have_text("Waiting to be taken up.")
+        expect(page.locator("#verdicts .verdict")).to_have_count(1)
+        stage = live.claim(debate)
+        slots = [{"number": number, "bench": "judge", "kind": "ballot"} for number in (7, 8)]
+        live.tell(stage, ROUND | {"name": "Ballots", "slots": slots})
+        expect(page.locator("#now")).to_have_text("The judge is weighing both sides.")
+        verdict = made.verdict(stage.sitting, version=2, outcome="too_close", winner=None, confidence=50)
+        made.end(stage.sitting)
+        end = {"t": "end", "sitting": stage.sitting.pk, "state": "done", "sentence": ""}
+        live.tell(stage, {"t": "verdict", "verdict": verdict_frame(verdict)}, end)
+        headings = page.locator("#verdicts .verdict h2")
+        expect(headings).to_have_text(["Verdict, version 2", "Verdict"], ignore_case=True)
+        expect(page.locator("#verdicts form")).to_have_count(1)
+        expect(page.locator("#turn-4 .said")).to_have_text(made.SPEECHES[3][2])
+
+
 class TestVerdict:
     """The card that the script makes of a frame is the one that the server renders."""
 

@@ -40,9 +40,10 @@ def sign_up(page: Page, site: Site, email: str) -> None:
     expect(page.get_by_role("link", name="My debates")).to_be_visible()
 
 
-def argue(page: Page, claim: str = MOTION) -> str:
+def argue(page: Page, length: str, claim: str = MOTION) -> str:
     """Starts a debate that anyone with the link can see; its token."""
     page.goto("/new/")
+    page.get_by_label(length).check()
     page.get_by_label("What should be argued?").fill(claim)
     page.get_by_label("Anyone with the link can see it").check()
     page.get_by_role("button", name="Let them argue").click()
@@ -53,7 +54,7 @@ def argue(page: Page, claim: str = MOTION) -> str:
 def test_two_browsers_end_with_the_same_text(browser: Browser, site: Site):
     alice, visitor = arrive(browser, site, "4"), arrive(browser, site, "instant")
     sign_up(alice, site, "alice@example.org")
-    token = argue(alice)
+    token = argue(alice, "Whole")
     expect(alice.locator("#turn-1 .said")).not_to_be_empty(timeout=40_000)
     visitor.goto(f"/d/{token}/")
     for page in (alice, visitor):
@@ -61,7 +62,7 @@ def test_two_browsers_end_with_the_same_text(browser: Browser, site: Site):
     texts = [page.locator("#transcript").inner_text() for page in (alice, visitor)]
     assert texts[0] == texts[1]
     for number, text in site.turns(token):
-        if alice.locator(f"#turn-{number}").count():
+        if alice.locator(f"#turn-{number} .speech").is_visible():
             assert text in texts[0]
     alice.get_by_role("link", name="My debates").click()
     expect(alice.get_by_role("link", name=MOTION)).to_be_visible()
@@ -72,8 +73,8 @@ def test_two_browsers_end_with_the_same_text(browser: Browser, site: Site):
 def test_stop_keeps_what_was_said_and_go_on_takes_it_up(browser: Browser, site: Site):
     page = arrive(browser, site, "instant")
     sign_up(page, site, "bob@example.org")
-    site.script({"otherwise": {"rate": 15}})
-    token = argue(page)
+    site.script({"otherwise": {"rate": 25}})
+    token = argue(page, "Short")
     expect(page.locator("#turn-1 .said")).not_to_be_empty(timeout=40_000)
     page.locator("#player").get_by_role("button", name="Stop").click()
     site.until_state(token, "stopped")

@@ -43,11 +43,11 @@ function item(told, state, sides, structured, words) {
 // What is going on, in one sentence.
 export function nowSentence(state, current, words) {
   const { live, states } = words;
-  if (state.over) return "";
   if (state.state.state === "queued") return states.queued;
-  if (current?.reason) return current.reason;
+  if (current?.reason && !current.closed) return current.reason;
   if (current?.spoken) return put(live.speaking, current.label.toLowerCase());
-  if (current) return live[current.bench] ?? states.running;
+  if (current && !current.closed) return live[current.bench] ?? states.running;
+  if (state.over) return "";
   const ballots = state.round?.slots.some(({ kind }) => kind === "ballot");
   return ballots ? live.ballot : states.running;
 }
