@@ -1,24 +1,31 @@
-"""A preset shapes a speech for a kind of model beyond the words of its prompt: what the endpoint is hinted at, and
-facts that its prompt files use. Seats without a preset are left as they are."""
+"""A preset shapes a speech for a kind of model beyond the words of its prompt. Seats without one are left as they are.
+
+A preset is a module: `shape` makes a speech fit the model, `DEFAULTS` are the rules of a debate that it speaks, `NOTE`
+is what a reader must know about it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
-from .providers.base import Hints
+from . import local
+from .shape import Shape
 from .types import Case, Hearing, Speech
 
-
-@dataclass(frozen=True, slots=True)
-class Shape:
-    """What a preset adds to one speech."""
-
-    hints: Hints = field(default_factory=Hints)
-    facts: Mapping[str, Any] = field(default_factory=dict)
+PRESETS = {"local": local}
 
 
 def shape(case: Case, speech: Speech, number: int, instruction: str, hearing: Hearing) -> Shape:
     """The shape of one speech, the same at every resume: whatever is random is drawn from the sitting's seed."""
-    return Shape()
+    preset = PRESETS.get(case.seats[speech.bench].preset)
+    return preset.shape(case, speech, number, instruction, hearing) if preset else Shape(speech)
+
+
+def defaults(preset: str) -> dict[str, Any]:
+    """The rules of a debate whose sides are spoken by this preset, where its author set none."""
+    return dict(PRESETS[preset].DEFAULTS) if preset in PRESETS else {}
+
+
+def note(preset: str) -> str:
+    """What a reader must know about a debate spoken by this preset; empty where there is nothing to tell."""
+    return PRESETS[preset].NOTE if preset in PRESETS else ""

@@ -19,8 +19,8 @@ from typing import Any
 from jinja2 import DictLoader, Environment, StrictUndefined, meta
 
 from .fence import fence
-from .presets import shape
 from .providers.base import Message, Prompt
+from .shape import Shape
 from .types import Case, Hearing, Speech, Turn
 
 FOLDER = Path(__file__).resolve().parent.parent / "prompts"
@@ -80,11 +80,10 @@ def todays(slug: str) -> PromptBook:
     return PromptBook.of_format(slug)
 
 
-def compose(case: Case, speech: Speech, number: int, instruction: str, hearing: Hearing) -> Prompt:
-    """The prompt of one speech. It holds nothing of the round in which the speech is made."""
-    shaped = shape(case, speech, number, instruction, hearing)
-    name = case.prompts.name_for(case, speech)
-    facts = _facts(case, speech, instruction, hearing) | dict(shaped.facts)
+def compose(case: Case, shaped: Shape, instruction: str, hearing: Hearing) -> Prompt:
+    """The prompt of one speech as its preset shaped it. It holds nothing of the round in which the speech is made."""
+    name = case.prompts.name_for(case, shaped.speech)
+    facts = _facts(case, shaped.speech, instruction, hearing) | dict(shaped.facts)
     parts = case.prompts.render(name, facts)
     prefill = "\n".join(text for role, text in parts if role == "prefill")
     return Prompt(

@@ -15,6 +15,7 @@ from typing import Any
 from .ballots import CODE_NAMES
 from .events import Delta, Ended, Event, Failed, RoundStarted, Slot, TurnEnded, TurnStarted, Waiting
 from .fence import Unfenced
+from .presets import shape
 from .prompts import compose
 from .providers.base import Call, Kind, Prompt, Provider, ProviderError
 from .providers.decide import decide
@@ -116,12 +117,16 @@ class Speaker:
     """One speech on its way to being a turn."""
 
     def __init__(self, stage: Stage, speech: Speech, number: int, emit: Callable[[Event], None]) -> None:
-        self.stage, self.speech, self.number, self.emit = stage, speech, number, emit
+        self.stage, self.number, self.emit = stage, number, emit
         self.case = stage.case
         self.seat = stage.case.seats[speech.bench]
+        self.hearing = self._hearing(speech)
+        self.shape = shape(self.case, speech, number, stage.round.instruction, self.hearing)
+        self.speech = self.shape.speech
         self.usage = Usage()
         self.calls = 0
         self.text = ""
+        self.thinks_aloud = False  # reasoning came unmarked, up to a closing tag: hide all before it the next time
 
     async def deliver(self) -> None:
         """Makes the speech; tells of it by events, failures included."""
@@ -135,7 +140,7 @@ class Speaker:
         self.emit(TurnEnded(turn))
 
     async def _speak(self) -> Turn:
-        prompt = self._prompt(self._hearing())
+        prompt = self._prompt()
         for attempt in range(1, ATTEMPTS + 1):
             self._started(attempt)
             try:
@@ -148,22 +153,24 @@ class Speaker:
     async def _say(self, prompt: Prompt, attempt: int) -> None:
         """One attempt. What streams and what is sealed come from the same filter."""
         own, others = self.speech.bench, [bench.name for bench in self.case.format.benches]
-        filtered = SpeechFilter(
-            self.speech.limits.words, own_names=[own], other_names=[name for name in others if name != own]
-        )
+        words, rest = self.speech.limits.words, [name for name in others if name != own]
+        filtered = SpeechFilter(words, own_names=[own], other_names=rest, reasoning=self.thinks_aloud)
         unfenced = Unfenced(self.case.delimiter)
         call = self._call(prompt)
         try:
             async with aclosing(self.stage.provider_of(self.seat).stream(call)) as pieces:
                 async for piece in pieces:
                     self._delta(attempt, filtered.feed(unfenced.feed(piece)))
-                    if filtered.full:
+                    if filtered.closed:
                         break
         finally:
             self._charge(call)
         self._delta(attempt, filtered.feed(unfenced.finish()))
         self._delta(attempt, filtered.finish(cut=call.cut or filtered.full))
         self.text = filtered.text
+        if filtered.leaked and not self.thinks_aloud:
+            self.thinks_aloud = True
+            raise ProviderError(Kind.EMPTY, sentence="The model thought aloud instead of speaking.")
         if placeholder(self.text):
             raise ProviderError(Kind.EMPTY)
 
@@ -173,15 +180,15 @@ class Speaker:
             self.text += text
 
     async def _decide(self) -> Turn:
-        hearing = self._hearing()
-        prompt = self._prompt(hearing)
+        prompt = self._prompt()
         assert self.speech.asks is not None
-        asked = self.speech.asks(hearing)
+        asked = self.speech.asks(self.hearing)
+        what = f"The {self.speech.bench}'s {self.speech.kind.replace('_', ' ')}"
         for attempt in range(1, ATTEMPTS + 1):
             self._started(attempt)
             call = self._call(prompt)
             try:
-                decision = await decide(self._provider(), call, asked.schema, lambda text: None)
+                decision = await decide(self._provider(), call, asked.schema, lambda text: None, what=what)
             except ProviderError as error:
                 self._charge(call)
                 await self._wait_or_give_up(error, attempt)
@@ -205,14 +212,14 @@ class Speaker:
         self.emit(Waiting(self.number, f"{error} Trying again."))
         await self.stage.pause(error.retry_after or FIRST_PAUSE * 2 ** (attempt - 1))
 
-    def _prompt(self, hearing: Hearing) -> Prompt:
-        return compose(self.case, self.speech, self.number, self.stage.round.instruction, hearing)
+    def _prompt(self) -> Prompt:
+        return compose(self.case, self.shape, self.stage.round.instruction, self.hearing)
 
-    def _hearing(self) -> Hearing:
-        """What this speech is about. A ballot shows its sides under code-names drawn for this turn."""
+    def _hearing(self, speech: Speech) -> Hearing:
+        """What a speech is about. A ballot shows its sides under code-names drawn for this turn."""
         drawn = self.case.draw("code names", self.number)
         names = sorted(CODE_NAMES, key=lambda name: drawn[CODE_NAMES.index(name)])
-        return Hearing(self.stage.transcript, dict(zip(self.speech.shown, names, strict=False)))
+        return Hearing(self.stage.transcript, dict(zip(speech.shown, names, strict=False)))
 
     def _call(self, prompt: Prompt) -> Call:
         return Call(prompt, self.speech.limits, waiting=lambda reason: self.emit(Waiting(self.number, reason)))
