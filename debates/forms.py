@@ -17,6 +17,7 @@ from .claims import clean_claim
 from .documents import LARGEST, TOO_LARGE, Unreadable, read, store
 from .engine.documents import DebateDocument
 from .engine.formats import find_format
+from .engine.presets import defaults
 from .models import Debate, Sitting, new_seed
 
 
@@ -73,15 +74,16 @@ class ClashForm(forms.Form):
 
     def _start(self, owner: User) -> Debate:
         format, seed = find_format("clash"), new_seed()
+        seats = seating.deal(format, seed)
+        quick = self.cleaned_data["length"] == Length.SHORT
         debate = Debate.objects.create(
             owner=owner,
             format=format.slug,
             motion=self.cleaned_data["claim"],
-            rules={} if self.cleaned_data["length"] == Length.WHOLE else {"quick": True},
+            rules=defaults(*(seat.preset for seat in seats)) | {"quick": quick},
             visibility=self.cleaned_data["visibility"],
             form_key=self.cleaned_data["form_key"],
         )
-        seats = seating.deal(format, seed)
         for seat in seats:
             seat.debate = debate
         debate.seats.bulk_create(seats)
