@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Page, WebSocket, WebSocketRoute, expect
@@ -69,9 +68,9 @@ class Speaking:
         live.tell(self.stage, ROUND)
 
     def start(self, *numbers: int, attempt: int = 1) -> None:
-        for slot in [SLOTS[number - 1] for number in numbers]:
-            about = slot | {"attempt": attempt, "round": 1, "round_name": "Opening"}
-            self.stage.open[slot["number"]] = about | {"text": ""}
+        for number in numbers:
+            about = SLOTS[number - 1] | {"attempt": attempt, "round": 1, "round_name": "Opening"}
+            self.stage.open[number] = about | {"text": ""}
             self.live.tell(self.stage, {"t": "start"} | about)
 
     def say(self, number: int, text: str) -> None:
@@ -111,7 +110,7 @@ class Line:
 
 
 @pytest.fixture
-def speaking(live: Live, debate: Debate) -> Iterator[Speaking]:
+def speaking(live: Live, debate: Debate) -> Speaking:
     return Speaking(live, debate)
 
 
@@ -364,7 +363,7 @@ def card_of(page: Page) -> list:
         "all => all.map((one) => [one.getAttribute('x') ?? '', one.className.baseVal])"
     )
     links = card.locator("a[href]").evaluate_all("all => all.map((one) => one.getAttribute('href'))")
-    classes = sorted(card.get_attribute("class").split())
+    classes = sorted((card.get_attribute("class") or "").split())
     return [card.inner_text(), rects if card.locator(".scores").is_visible() else [], links, classes]
 
 

@@ -52,7 +52,7 @@ class Play:
     def write(self, **frame: Any) -> None:
         self.n += 1
         frame["id"] = f"{self.fence}-{self.n}"
-        self.board.take(frame["id"], json.dumps(frame))
+        self.board.take(frame["id"], json.dumps(frame).encode())
         self.frames.append(frame)
         self.snapshots.append(self.snapshot())
 

@@ -173,6 +173,9 @@ $("replay").addEventListener("click", () => {
   follow.start();
 });
 
+// A page that the browser kept as it was has missed what came since.
+addEventListener("pageshow", ({ persisted }) => persisted && location.reload());
+
 // ---- live
 
 function receive(frame) {
