@@ -38,7 +38,8 @@ SAMPLING = {
     "top_p": 0.92,
     "min_p": 0.06,
     "repeat_penalty": 1.0,
-    "dry_multiplier": 0.8,
+    "dry_multiplier": 1.0,
+    "dry_base": 1.25,  # at the usual 1.75 it glues words together to get away from a phrase
     "dry_allowed_length": 3,
     "dry_penalty_last_n": 4096,
     # It would speak of its opponent, and of the debate, instead of to it.
@@ -144,7 +145,7 @@ def bench_answer(scene: Scene) -> Line:
 
 
 def _standing(scene: Scene, start: str) -> Line:
-    stance = f", and {lowered(scene.stance)}," if scene.stance not in (YES, NO) else ""
+    stance = f": {lowered(scene.stance)}," if scene.stance not in (YES, NO) else ""
     return Line(f"{start}{stance} because", f'" " statement {more(0, 1)}', 70)
 
 

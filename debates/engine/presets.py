@@ -21,9 +21,9 @@ def shape(case: Case, speech: Speech, number: int, instruction: str, hearing: He
     return preset.shape(case, speech, number, instruction, hearing) if preset else Shape(speech)
 
 
-def defaults(preset: str) -> dict[str, Any]:
-    """The rules of a debate whose sides are spoken by this preset, where its author set none."""
-    return dict(PRESETS[preset].DEFAULTS) if preset in PRESETS else {}
+def defaults(*presets: str) -> dict[str, Any]:
+    """The rules of a debate with seats of these presets, where its author set none."""
+    return {rule: value for preset in presets if preset in PRESETS for rule, value in PRESETS[preset].DEFAULTS.items()}
 
 
 def note(preset: str) -> str:

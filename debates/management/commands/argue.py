@@ -17,6 +17,7 @@ from debates.claims import clean_claim
 from debates.engine import events
 from debates.engine.documents import SCHEMA, DebateDocument, SeatPart, turn_part, unreached, verdict_part
 from debates.engine.formats import all_formats, find_format
+from debates.engine.presets import defaults
 from debates.engine.prompts import todays
 from debates.engine.run import run
 from debates.engine.types import Case, Seat, Turn, Verdict
@@ -64,18 +65,18 @@ class Command(BaseCommand):
 def make_case(options: dict[str, Any]) -> Case:
     """The case that the options name. Raises CommandError in one sentence."""
     format_ = find_format(options["format"])
-    rules = {"quick": options["quick"]} | ({} if options["rounds"] is None else {"clash_rounds": options["rounds"]})
+    wished = {"quick": options["quick"]} | ({} if options["rounds"] is None else {"clash_rounds": options["rounds"]})
     try:
         motion = clean_claim(options["claim"] if options["claim"] is not None else sys.stdin.read())
         seed = bytes.fromhex(options["seed"]) if options["seed"] else secrets.token_bytes(32)
         seats = {seat.bench: seat.as_engine() for seat in deal(format_, seed)}
-        checked = format_.rules(**rules)
+        for wanted in options["model"]:
+            seat = parse_seat(wanted, seats)
+            seats[seat.bench] = seat
+        rules = format_.rules(**defaults(*(seat.preset for seat in seats.values())) | wished)
     except (ValueError, NobodyToSpeak) as error:
         raise CommandError(str(error)) from error
-    for wanted in options["model"]:
-        seat = parse_seat(wanted, seats)
-        seats[seat.bench] = seat
-    return Case(format_, motion, checked, seats, seed, todays(format_.slug))
+    return Case(format_, motion, rules, seats, seed, todays(format_.slug))
 
 
 def parse_seat(wanted: str, seats: dict[str, Seat]) -> Seat:
