@@ -32,6 +32,7 @@ class PromptBook:
 
     def __init__(self, texts: Mapping[str, str]) -> None:
         self.texts = dict(texts)
+        self._hashes: dict[str, str] = {}
         self._templates = Environment(
             loader=DictLoader(self.texts),
             undefined=StrictUndefined,
@@ -53,11 +54,13 @@ class PromptBook:
         return special if preset and special in self.texts else f"{case.format.slug}/{speech.kind}.md"
 
     def hash_of(self, name: str) -> str:
-        """SHA-256 over a template and everything that it is made of."""
-        digest = hashlib.sha256()
-        for part in self._made_of(name, set()):
-            digest.update(f"{part}\0{self.texts[part]}\0".encode())
-        return digest.hexdigest()
+        """SHA-256 over a template and everything that it is made of. Kept: finding that out parses the templates."""
+        if name not in self._hashes:
+            digest = hashlib.sha256()
+            for part in self._made_of(name, set()):
+                digest.update(f"{part}\0{self.texts[part]}\0".encode())
+            self._hashes[name] = digest.hexdigest()
+        return self._hashes[name]
 
     def _made_of(self, name: str, seen: set[str]) -> list[str]:
         if name in seen:
