@@ -3,25 +3,21 @@ the driver of the browser runs one in this thread."""
 
 from __future__ import annotations
 
-import asyncio
 import os
 import shutil
-import threading
-from collections.abc import Coroutine, Iterator
-from typing import Any, TypeVar
+from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from accounts.models import User
-from debates.log import Flusher
 from debates.models import Debate
 from tests.live.servers import Daphne, Valkey
-from tests.live.stage import Stage
 
 from . import made
+from .live import Live
+from .speaking import Speaking
 
-T = TypeVar("T")
 SWITCHES = [
     *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"),
     *("--disable-background-networking", "--disable-component-update"),
@@ -94,45 +90,19 @@ def sign_in(page: Page, email: str = "alice@example.org") -> None:
     expect(page.get_by_role("link", name="My debates")).to_be_visible()
 
 
-class Live:
-    """Plays a worker's part. Its methods return once Redis has what they wrote."""
-
-    def __init__(self) -> None:
-        self.loop = asyncio.new_event_loop()
-        self.thread = threading.Thread(target=self.loop.run_forever, daemon=True)
-        self.thread.start()
-        self.flusher: Flusher = self.do(self._start())
-
-    async def _start(self) -> Flusher:
-        flusher = Flusher()
-        flusher.start()
-        return flusher
-
-    def do(self, work: Coroutine[Any, Any, T]) -> T:
-        return asyncio.run_coroutine_threadsafe(work, self.loop).result(30)
-
-    def claim(self, debate: Debate) -> Stage:
-        stage = Stage(debate, self.flusher)
-        self.do(stage.claim())
-        return stage
-
-    def tell(self, stage: Stage, *frames: dict[str, Any]) -> None:
-        async def write() -> None:
-            for frame in frames:
-                stage.log.write(frame)
-            assert await stage.log.settled(10)
-
-        self.do(write())
-
-    def stop(self) -> None:
-        self.do(self.flusher.stop(5))
-        self.loop.call_soon_threadsafe(self.loop.stop)
-        self.thread.join()
-
-
 @pytest.fixture
 def live(valkey: Valkey, settings) -> Iterator[Live]:
     settings.REDIS_URL = valkey.url
     live = Live()
     yield live
     live.stop()
+
+
+@pytest.fixture
+def debate(alice: User) -> Debate:
+    return made.debate(alice, visibility="link")
+
+
+@pytest.fixture
+def speaking(live: Live, debate: Debate) -> Speaking:
+    return Speaking(live, debate)

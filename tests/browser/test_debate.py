@@ -1,23 +1,16 @@
-"""The debate's page, live and finished, as a reader meets it."""
+"""The debate's page while the debate is being spoken."""
 
 from __future__ import annotations
 
-import re
-
 import pytest
-from playwright.sync_api import Page, WebSocket, WebSocketRoute, expect
+from playwright.sync_api import expect
 
-from debates.models import Debate, Sitting, verdict_frame
+from debates.models import Sitting, verdict_frame
 
 from . import made
-from .conftest import Live, sign_in
+from .conftest import sign_in
+from .speaking import LONG, ROUND, Line, arrived, play_out, said, text_of, watch
 
-SLOTS = [
-    {"number": 1, "bench": "proposition", "kind": "opening"},
-    {"number": 2, "bench": "opposition", "kind": "opening"},
-]
-ROUND = {"t": "round", "round": 1, "name": "Opening", "instruction": "", "slots": SLOTS}
-LONG = "A street is the most expensive room a city owns. " * 12
 # Notes what is on the page in every animation frame, for what must never be seen even once.
 WATCH = """() => {
   window.seen = { early: false, frames: 0 };
@@ -30,97 +23,6 @@ WATCH = """() => {
   };
   requestAnimationFrame(look);
 }"""
-
-
-@pytest.fixture
-def debate(alice) -> Debate:
-    return made.debate(alice, visibility="link")
-
-
-def said(page: Page, number: int) -> str:
-    """The words that are typed already."""
-    return page.locator(f"#turn-{number} .said").inner_text()
-
-
-def arrived(page: Page, number: int) -> str:
-    """The words that are on the page, typed or not."""
-    return page.locator(f"#turn-{number} .speech").evaluate("node => node.textContent")
-
-
-def at_pace(page: Page, pace: str) -> None:
-    page.evaluate("pace => localStorage.setItem('pace', pace)", pace)
-
-
-def watch(page: Page, debate: Debate, pace: str = "instant") -> None:
-    """Opens the page and waits until it has its snapshot."""
-    page.goto("/")
-    at_pace(page, pace)
-    page.goto(debate.get_absolute_url())
-    expect(page.locator("#now")).not_to_have_text("Connecting.")
-
-
-class Speaking:
-    """A first round that is being spoken."""
-
-    def __init__(self, live: Live, debate: Debate) -> None:
-        self.live, self.debate = live, debate
-        self.stage = live.claim(debate)
-        live.tell(self.stage, ROUND)
-
-    def start(self, *numbers: int, attempt: int = 1) -> None:
-        for number in numbers:
-            about = SLOTS[number - 1] | {"attempt": attempt, "round": 1, "round_name": "Opening"}
-            self.stage.open[number] = about | {"text": ""}
-            self.live.tell(self.stage, {"t": "start"} | about)
-
-    def say(self, number: int, text: str) -> None:
-        self.stage.say(number, text)
-        self.live.tell(self.stage)
-
-    def seal(self, number: int) -> None:
-        self.live.do(self.stage.seal(number))
-        self.live.tell(self.stage)
-
-    def finish(self) -> None:
-        self.live.do(self.stage.finish())
-        self.live.tell(self.stage)
-
-
-class Line:
-    """The page's connection, which can be cut."""
-
-    def __init__(self, page: Page) -> None:
-        self.whole = True
-        self.ends: list[WebSocketRoute] = []
-        page.route_web_socket(re.compile("/ws/"), self.connect)
-
-    def connect(self, page_end: WebSocketRoute) -> None:
-        if not self.whole:
-            page_end.close(code=1011)
-            return
-        page_end.connect_to_server()
-        self.ends.append(page_end)
-
-    def cut(self) -> None:
-        self.whole = False
-        self.ends[-1].close(code=1011)
-
-    def mend(self) -> None:
-        self.whole = True
-
-
-@pytest.fixture
-def speaking(live: Live, debate: Debate) -> Speaking:
-    return Speaking(live, debate)
-
-
-def play_out(speaking: Speaking, first: str = "One side.", second: str = "The other side.") -> None:
-    speaking.start(1, 2)
-    speaking.say(1, first)
-    speaking.say(2, second)
-    speaking.seal(1)
-    speaking.seal(2)
-    speaking.finish()
 
 
 class TestLive:
@@ -295,10 +197,6 @@ class TestLive:
         assert any("finished" in sentence for sentence in spoken)
 
 
-def text_of(page: Page) -> list[str]:
-    return [page.locator(part).inner_text() for part in ("#rail", "#transcript", "#verdicts")]
-
-
 class TestJudgedAgain:
     def test_a_fresh_judgement_stands_before_the_old_one(self, page, live, alice):
         debate = made.finished(alice, visibility="link")
@@ -319,194 +217,3 @@ class TestJudgedAgain:
         expect(headings).to_have_text(["Verdict, version 2", "Verdict"], ignore_case=True)
         expect(page.locator("#verdicts form")).to_have_count(1)
         expect(page.locator("#turn-4 .said")).to_have_text(made.SPEECHES[3][2])
-
-
-class TestVerdict:
-    """The card that the script makes of a frame is the one that the server renders."""
-
-    @pytest.mark.parametrize(
-        "fields",
-        [
-            {},
-            {"outcome": "too_close", "winner": None, "confidence": 50, "reason": "The judge contradicted itself."},
-            {"outcome": "unjudged", "winner": None, "scores": None, "confidence": None, "reason": "?", "details": {}},
-            {"confidence": 95, "scores": {"proposition": 0, "opposition": 100}, "details": {"small_judge": True}},
-            {
-                "confidence": None,
-                "details": {"strongest": {"side": "opposition", "quote": "Unplaced."}, "ballots": [{}]},
-            },
-            {"details": {"ballots": [{"number": 5, "winner": None, "confidence": 60, "reconciled": {"from": "none"}}]}},
-        ],
-    )
-    def test_live_and_loaded_are_the_same(self, page, debate, speaking, fields):
-        watch(page, debate)
-        speaking.start(1, 2)
-        speaking.say(1, "One.")
-        speaking.seal(1)
-        speaking.seal(2)
-        verdict = made.verdict(speaking.stage.sitting, **fields)
-        made.end(speaking.stage.sitting)
-        end = {"t": "end", "sitting": speaking.stage.sitting.pk, "state": "done", "sentence": ""}
-        speaking.live.tell(speaking.stage, {"t": "verdict", "verdict": verdict_frame(verdict)}, end)
-        lively = card_of(page)
-        page.reload()
-        assert card_of(page) == lively
-
-
-def card_of(page: Page) -> list:
-    card = page.locator("#verdicts .verdict")
-    expect(card).to_be_visible()
-    summary = card.locator("summary")
-    if summary.is_visible():
-        summary.click()
-    rects = card.locator("rect").evaluate_all(
-        "all => all.map((one) => [one.getAttribute('x') ?? '', one.className.baseVal])"
-    )
-    links = card.locator("a[href]").evaluate_all("all => all.map((one) => one.getAttribute('href'))")
-    classes = sorted((card.get_attribute("class") or "").split())
-    return [card.inner_text(), rects if card.locator(".scores").is_visible() else [], links, classes]
-
-
-class TestPlayer:
-    @pytest.fixture
-    def finished(self, alice) -> Debate:
-        return made.finished(alice, visibility="link")
-
-    def test_a_finished_debate_opens_no_socket(self, page, finished):
-        sockets: list[WebSocket] = []
-        page.on("websocket", lambda socket: sockets.append(socket))
-        page.goto(finished.get_absolute_url())
-        expect(page.get_by_role("button", name="Replay")).to_be_visible()
-        assert sockets == []
-
-    def test_a_replay_types_the_same_words_and_ends_in_the_verdict(self, page, finished):
-        page.goto(finished.get_absolute_url())
-        before = text_of(page)
-        page.get_by_role("button", name="Replay").click()
-        expect(page.locator("#verdicts")).to_be_hidden()
-        expect(page.locator("#turn-4")).to_be_hidden()
-        expect(page.locator("#turn-1.speaking")).to_be_visible()
-        page.get_by_role("button", name="verdict").click()
-        expect(page.locator("#verdicts .verdict")).to_be_in_viewport()
-        assert text_of(page) == before
-        expect(page.get_by_role("button", name="Replay")).to_be_visible()
-
-    def test_a_turn_can_be_skipped_and_typing_paused(self, page, finished):
-        page.goto(finished.get_absolute_url())
-        page.get_by_role("button", name="Replay").click()
-        page.get_by_role("button", name="Pause").click()
-        expect(page.locator("#pause")).to_have_attribute("aria-pressed", "true")
-        typed = said(page, 1)
-        page.get_by_role("button", name="Skip").click()
-        expect(page.locator("#turn-1 .unsaid")).to_be_empty()
-        assert len(said(page, 1)) > len(typed)
-        assert said(page, 2) == ""
-        page.get_by_role("button", name="Pause").click()
-        expect(page.locator("#turn-2 .said")).not_to_be_empty()
-
-    def test_the_pace_is_remembered(self, page, finished):
-        page.goto(finished.get_absolute_url())
-        page.get_by_role("button", name="Replay").click()
-        page.locator("[name=pace][value='4']").check()
-        page.reload()
-        page.get_by_role("button", name="Replay").click()
-        expect(page.locator("[name=pace][value='4']")).to_be_checked()
-
-    def test_nothing_is_typed_for_who_wants_no_motion(self, context, page, finished):
-        page.emulate_media(reduced_motion="reduce")
-        page.goto(finished.get_absolute_url())
-        page.get_by_role("button", name="Replay").click()
-        expect(page.locator("#verdicts .verdict")).to_be_visible(timeout=500)
-
-    def test_a_hidden_tab_has_everything_at_once_when_it_is_looked_at_again(self, page, debate, speaking):
-        watch(page, debate, pace="0.5")
-        speaking.start(1, 2)
-        speaking.say(1, LONG)
-        expect(page.locator("#turn-1 .said")).not_to_be_empty()
-        hide(page, True)
-        speaking.say(1, LONG)
-        expect(page.locator("#turn-1 .speech")).to_have_text(LONG + LONG)
-        hide(page, False)
-        expect(page.locator("#turn-1 .unsaid")).to_be_empty(timeout=500)
-
-    def test_words_not_typed_yet_are_there_for_copying(self, page, finished):
-        page.goto(finished.get_absolute_url())
-        page.get_by_role("button", name="Replay").click()
-        page.locator("#turn-1 .speech").evaluate("node => getSelection().selectAllChildren(node)")
-        assert page.evaluate("getSelection().toString()") == made.SPEECHES[0][2]
-
-    def test_it_can_be_played_by_keyboard_alone(self, page, finished):
-        page.goto(finished.get_absolute_url())
-        page.get_by_role("button", name="Replay").focus()
-        page.keyboard.press("Enter")
-        page.locator("#skip").focus()
-        page.keyboard.press("Space")
-        expect(page.locator("#turn-1 .unsaid")).to_be_empty()
-        page.locator("[name=pace]:checked").focus()
-        page.keyboard.press("ArrowRight")
-        expect(page.locator("[name=pace][value='2']")).to_be_checked()
-
-    def test_it_is_complete_without_a_script(self, browser, server, finished):
-        context = browser.new_context(base_url=server, java_script_enabled=False)
-        page = context.new_page()
-        page.goto(finished.get_absolute_url())
-        for _, _, text in made.SPEECHES:
-            expect(page.locator("#transcript")).to_contain_text(text)
-        expect(page.locator("#verdicts .headline")).to_be_visible()
-        expect(page.locator("#player")).to_be_hidden()
-        context.close()
-
-
-def hide(page: Page, hidden: bool) -> None:
-    """A tab that is put into the background, as the page sees it."""
-    page.evaluate(
-        "hidden => { Object.defineProperty(document, 'hidden', { get: () => hidden, configurable: true });"
-        " document.dispatchEvent(new Event('visibilitychange')) }",
-        hidden,
-    )
-
-
-class TestFollowing:
-    def test_it_follows_a_reader_who_stays_and_lets_go_of_one_who_scrolls_up(self, page, debate, speaking):
-        page.set_viewport_size({"width": 800, "height": 500})
-        watch(page, debate)
-        speaking.start(1, 2)
-        latest = page.get_by_role("button", name="Jump to latest")
-        for _ in range(6):
-            speaking.say(1, LONG)
-        expect(page.locator("#turn-1 .said")).to_have_text(LONG * 6)
-        assert page.evaluate("scrollY") > 200
-        expect(latest).to_be_hidden()
-        page.mouse.wheel(0, -400)
-        expect(latest).to_be_visible()
-        where = page.evaluate("scrollY")
-        speaking.say(1, LONG)
-        expect(page.locator("#turn-1 .said")).to_have_text(LONG * 7)
-        assert page.evaluate("scrollY") == where
-        latest.click()
-        expect(latest).to_be_hidden()
-        assert page.evaluate("scrollY") > where
-
-    def test_who_joins_late_is_left_at_the_top(self, page, debate, speaking):
-        page.set_viewport_size({"width": 800, "height": 500})
-        speaking.start(1, 2)
-        speaking.say(1, LONG * 5)
-        watch(page, debate)
-        expect(page.locator("#turn-1 .said")).to_have_text(LONG * 5)
-        assert page.evaluate("scrollY") == 0
-        expect(page.get_by_role("button", name="Jump to latest")).to_be_visible()
-
-
-@pytest.mark.parametrize("width", [320, 360, 768, 1280])
-@pytest.mark.parametrize("motion", [made.MOTION, "يجب على المدن حظر السيارات الخاصة في مراكزها", "x" * 400])
-def test_nothing_is_wider_than_the_window(page, alice, width, motion):
-    page.set_viewport_size({"width": width, "height": 800})
-    page.goto(made.finished(alice, motion=motion, visibility="link").get_absolute_url())
-    page.get_by_role("button", name="Replay").click()
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-
-
-def test_a_right_to_left_debate_runs_from_the_right(page, alice):
-    page.goto(made.finished(alice, motion="يجب على المدن حظر السيارات", visibility="link").get_absolute_url())
-    first, second = (page.locator(f"#turn-{number}").bounding_box() for number in (1, 2))
-    assert first["x"] > second["x"]
