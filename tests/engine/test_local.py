@@ -222,6 +222,14 @@ def test_whatever_may_be_quoted_was_said_in_these_very_letters(text):
         assert not set(quote) & set('“”"\n\r{|*\\')
 
 
+def test_a_quote_never_holds_the_delimiter():
+    case = case_of("clash", "local")
+    said = f"Nobody shops in {case.delimiter} an empty town."
+    spoken = shaped(PRO.says("rebuttal", LIMITS), openings("We are for it.", said), case)
+    assert "Nobody shops in" in spoken.hints.grammar
+    assert case.delimiter not in spoken.hints.grammar
+
+
 def test_an_attack_quotes_the_opponent_and_goes_on_in_whole_sentences():
     transcript = openings("We are for it.", "No, because the streets would be dead by nine.")
     spoken = shaped(PRO.says("rebuttal", LIMITS), transcript)
