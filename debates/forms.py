@@ -75,12 +75,12 @@ class ClashForm(forms.Form):
     def _start(self, owner: User) -> Debate:
         format, seed = find_format("clash"), new_seed()
         seats = seating.deal(format, seed)
-        quick = self.cleaned_data["length"] == Length.SHORT
+        length: dict[str, Any] = {} if self.cleaned_data["length"] == Length.WHOLE else {"quick": True}
         debate = Debate.objects.create(
             owner=owner,
             format=format.slug,
             motion=self.cleaned_data["claim"],
-            rules=defaults(*(seat.preset for seat in seats)) | {"quick": quick},
+            rules=defaults(*(seat.preset for seat in seats)) | length,
             visibility=self.cleaned_data["visibility"],
             form_key=self.cleaned_data["form_key"],
         )

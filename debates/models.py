@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import secrets
 import string
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from django.conf import settings
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 TOKEN_ALPHABET = string.ascii_letters + string.digits
 TOKEN_LENGTH = 22  # 131 bits
+UNDO_FOR = timedelta(days=1)  # how long a deletion can be taken back
+MOST_WORDS = 8  # of a search; each is a pass over the transcripts
 
 
 def new_token() -> str:
@@ -35,10 +38,26 @@ class DebateQuerySet(models.QuerySet["Debate"]):
     def visible_to(self, user: User | AnonymousUser) -> DebateQuerySet:
         """What may be seen by whoever holds the link."""
         shared = models.Q(visibility=Debate.Visibility.LINK)
-        return self.filter(shared | models.Q(owner=user)) if user.is_authenticated else self.filter(shared)
+        there = self.filter(deleted=None)
+        return there.filter(shared | models.Q(owner=user)) if user.is_authenticated else there.filter(shared)
 
     def owned_by(self, user: User | AnonymousUser) -> DebateQuerySet:
-        return self.filter(owner=user) if user.is_authenticated else self.none()
+        return self.filter(deleted=None, owner=user) if user.is_authenticated else self.none()
+
+    def deleted_by(self, user: User | AnonymousUser) -> DebateQuerySet:
+        """What its owner deleted and may still bring back."""
+        return self.filter(deleted__isnull=False, owner=user) if user.is_authenticated else self.none()
+
+    def to_erase(self) -> DebateQuerySet:
+        return self.filter(deleted__lt=Now() - UNDO_FOR)
+
+    def holding(self, words: str) -> DebateQuerySet:
+        """Every word, in the motion or in a speech."""
+        found = self
+        for word in words.split()[:MOST_WORDS]:
+            said = models.Exists(Turn.objects.filter(debate=models.OuterRef("pk"), text__icontains=word))
+            found = found.filter(models.Q(motion__icontains=word) | said)
+        return found
 
 
 class Debate(models.Model):
@@ -65,6 +84,7 @@ class Debate(models.Model):
     fence = models.BigIntegerField(default=0, help_text="Raised at every claim of one of its sittings.")
     form_key = models.UUIDField(null=True, editable=False, help_text="Names the form it came from, sent once or often.")
     created = models.DateTimeField(db_default=Now())
+    deleted = models.DateTimeField(null=True, editable=False, help_text="Gone for everybody; erased a day later.")
 
     objects: ClassVar[DebateQuerySet] = DebateQuerySet.as_manager()  # type: ignore[assignment]
 

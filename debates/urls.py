@@ -12,6 +12,8 @@ urlpatterns = [
     path("d/<str:token>/stop/", views.stop, name="stop"),
     path("d/<str:token>/go-on/", views.go_on, name="go_on"),
     path("d/<str:token>/judge-again/", views.judge_again, name="judge_again"),
+    path("d/<str:token>/delete/", views.delete, name="delete"),
+    path("d/<str:token>/undelete/", views.undelete, name="undelete"),
     path("d/<str:token>/share/", views.share, name="share"),
     path("d/<str:token>/renew-link/", views.renew_link, name="renew_link"),
 ]

@@ -8,6 +8,7 @@ from typing import Any
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
 from django.db import transaction
+from django.db.models.functions import Now
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -96,9 +97,13 @@ def debates(request: HttpRequest) -> HttpResponse:
 
 
 def _debates_page(request: HttpRequest, form: ImportForm) -> dict[str, Any]:
-    mine = Debate.objects.owned_by(request.user).prefetch_related("sittings", "verdicts")
+    sought = request.GET.get("q", "").replace("\0", "").strip()
+    mine = Debate.objects.owned_by(request.user).holding(sought).prefetch_related("sittings", "verdicts")
     on_page = Paginator(mine, ON_A_PAGE).get_page(request.GET.get("page"))
-    return {"page": on_page, "rows": [page.row(debate) for debate in on_page], "form": form}
+    token = request.GET.get("deleted")
+    gone = Debate.objects.deleted_by(request.user).filter(token=token).first() if token else None
+    rows = [page.row(debate) for debate in on_page]
+    return {"page": on_page, "rows": rows, "sought": sought, "gone": gone, "form": form}
 
 
 @never_cache
@@ -152,6 +157,23 @@ def judge_again(request: HttpRequest, token: str) -> HttpResponse:
         if debate.verdicts.exists() and not debate.sittings.open().exists():
             sittings.open_sitting(debate, Sitting.Kind.JUDGEMENT, _user(request), promptfiles.keep(debate.format))
     return redirect(debate)
+
+
+@require_POST
+def delete(request: HttpRequest, token: str) -> HttpResponse:
+    """Takes a debate away from everybody at once; for a day its owner can bring it back."""
+    debate = _owned(request, token)
+    sittings.stop(debate)
+    Debate.objects.filter(pk=debate.pk).update(deleted=Now())
+    tell(debate.pk, "access")
+    return redirect(reverse("debates", query={"deleted": debate.token}))
+
+
+@require_POST
+def undelete(request: HttpRequest, token: str) -> HttpResponse:
+    debate = get_object_or_404(Debate.objects.deleted_by(request.user), token=token)
+    Debate.objects.filter(pk=debate.pk).update(deleted=None)
+    return redirect("debates")
 
 
 @require_POST

@@ -49,6 +49,11 @@ def secret_key(var: Path) -> str:
     return path.read_text().strip()
 
 
+def mailbox(var: Path) -> None:
+    """Where letters land without SMTP. They hold codes and reset links, so only we may look."""
+    (var / "mail").mkdir(mode=0o700, parents=True, exist_ok=True)
+
+
 def prepare(name: str, command: str, log: Path, environment: Mapping[str, str]) -> None:
     """Runs a management command to its end."""
     child = Child(name, [*MANAGE, *command.split()], log=log, environment=environment)

@@ -230,9 +230,9 @@ class Visitor:
         hidden = dict(re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]*)"', page))
         return self.http.post(path, data=hidden | dict(fields), headers={"Referer": self.site.url + path})
 
-    def argue(self, claim: str = MOTION, visibility: str = "link") -> str:
-        """Starts a debate; its token."""
-        answer = self.post("/new/", {"claim": claim, "visibility": visibility})
+    def argue(self, claim: str = MOTION, visibility: str = "link", length: str = "short") -> str:
+        """Starts a debate; its token. A short Clash has six turns."""
+        answer = self.post("/new/", {"claim": claim, "visibility": visibility, "length": length})
         found = re.search(r"/d/([A-Za-z0-9]{22})/", str(answer.url))
         assert found, f"no debate was started: {answer.status_code} {answer.url}"
         return found[1]

@@ -9,13 +9,16 @@ from typing import Any
 from django.core.management.base import BaseCommand
 from django.db import DatabaseError, close_old_connections
 
+from debates.models import Debate
 from debates.sittings import reap
 
 log = logging.getLogger(__name__)
 
 
 class Command(BaseCommand):
-    help = "Re-queues sittings whose worker was lost, and hints again at those that nobody took up."
+    help = (
+        "Re-queues sittings whose worker was lost, hints again at those that nobody took up, erases what was deleted."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--every", type=float, default=5.0, metavar="SECONDS")
@@ -37,6 +40,7 @@ def reap_once() -> None:
         close_old_connections()
         for debate in reap():
             log.info("debate %s: hinted again", debate)
+        Debate.objects.to_erase().delete()
     except DatabaseError as error:
         log.warning("not reaped: %s", type(error).__name__)
     finally:

@@ -47,6 +47,7 @@ def run(supervisor: Supervisor, var: Path, choice: str, wanted_port: int) -> Non
     if port != wanted_port:
         say(f"Port {wanted_port} is taken; using {port}.")
     say(f"Starting; logs are in {shown(var / 'log')}.")
+    website.mailbox(var)
     known = named_servers()
     known |= supervisor.start_servers(database_and_broker(var, NEEDED - known.keys()))
     known |= model_or_none(supervisor, choice, known)
