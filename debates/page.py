@@ -25,8 +25,8 @@ class Round:
     excluded: bool = False
 
 
-def load(debate: Debate) -> dict[str, Any]:
-    """The context of the page, whoever looks at it."""
+def load(debate: Debate, autoplay: bool = False) -> dict[str, Any]:
+    """The context of the page, whoever looks at it. With `autoplay` it plays a finished debate as soon as it is seen."""
     format = find_format(debate.format)
     sides = format.sides
     sittings = list(debate.sittings.all())
@@ -55,7 +55,7 @@ def load(debate: Debate) -> dict[str, Any]:
         "reads": seating.who_reads(seats),
         "local": bool(seats) and all(seat.preset == "local" for seat in seats),
         "models": sorted({seat.model for seat in seats}),
-        "data": for_script(debate, sides, state, sealed, fragments, passed),
+        "data": for_script(debate, sides, state, sealed, fragments, passed) | {"autoplay": autoplay},
     }
 
 

@@ -23,6 +23,7 @@ from .engine.formats import find_format
 from .forms import ClashForm, ImportForm, SentBefore, ShareForm
 from .log import tell
 from .models import Debate, Sitting, new_token
+from .samples import sample_tokens
 
 KEPT = "claim"  # where a visitor's claim waits in the session until they have signed in
 ASKED = ("claim", "length", "visibility")
@@ -51,7 +52,11 @@ def _unlisted(response: HttpResponse) -> HttpResponse:
 
 @require_safe
 def front(request: HttpRequest) -> HttpResponse:
-    return render(request, "debates/front.html", _form_page(ClashForm()))
+    tokens = sample_tokens()
+    samples = list(Debate.objects.visible_to(request.user).filter(token__in=tokens))
+    samples.sort(key=lambda sample: tokens.index(sample.token))
+    shown = page.load(samples[0], autoplay=True) if samples else {}
+    return render(request, "debates/front.html", shown | {"others": samples[1:]} | _form_page(ClashForm()))
 
 
 @never_cache

@@ -24,6 +24,7 @@ def claim_field(page: Page):
 def test_a_visitor_s_claim_survives_signing_up(page):
     page.goto("/")
     claim_field(page).fill(made.MOTION)
+    page.get_by_text("A whole debate that only you can see").click()
     page.get_by_label("Anyone with the link can see it").check()
     page.get_by_role("button", name="Let them argue").click()
     expect(page.get_by_role("heading", name="Sign up")).to_be_visible()

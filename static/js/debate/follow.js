@@ -7,6 +7,7 @@ export class Follow {
     this.window = window;
     this.button = button;
     this.on = false;
+    this.quiet = false; // nobody asked for these words: no button calls for them until the reader moves
     this.piece = null;
     this.top = window.scrollY;
     window.addEventListener("scroll", () => this.scrolled(), { passive: true });
@@ -53,6 +54,7 @@ export class Follow {
   }
 
   scrolled() {
+    this.quiet = false;
     const up = this.window.scrollY < this.top - 1;
     this.top = this.window.scrollY;
     if (up) this.set(false);
@@ -65,6 +67,6 @@ export class Follow {
   }
 
   show() {
-    this.button.hidden = this.on || !this.piece;
+    this.button.hidden = this.on || !this.piece || this.quiet;
   }
 }

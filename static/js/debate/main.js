@@ -164,11 +164,15 @@ $("to-verdict").addEventListener("click", () => {
   show();
   if (!document.body.classList.contains("watching")) $("verdicts").scrollIntoView({ block: "start" });
 });
-$("replay").addEventListener("click", () => {
+function replay() {
   $("replay").hidden = true;
   $("verdicts").hidden = true;
   play(false);
   refresh();
+}
+
+$("replay").addEventListener("click", () => {
+  replay();
   $("transcript").scrollIntoView({ block: "start" });
   follow.start();
 });
@@ -201,7 +205,10 @@ function arrive() {
   follow.start();
 }
 
-if (state.over) {
+if (state.over && told.autoplay) {
+  follow.quiet = true;
+  replay();
+} else if (state.over) {
   $("replay").hidden = !told.turns.length;
 } else {
   play(true);
