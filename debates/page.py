@@ -26,7 +26,7 @@ class Round:
 
 
 def load(debate: Debate, autoplay: bool = False) -> dict[str, Any]:
-    """The context of the page, whoever looks at it. With `autoplay` it plays a finished debate as soon as it is seen."""
+    """The context of the page, whoever looks at it. With `autoplay` a finished debate plays as soon as it is seen."""
     format = find_format(debate.format)
     sides = format.sides
     sittings = list(debate.sittings.all())
