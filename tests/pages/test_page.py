@@ -7,6 +7,8 @@ from html import unescape
 from html.parser import HTMLParser
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from debates import views
 from debates.models import Sitting
@@ -111,11 +113,15 @@ class TestPage:
         with django_assert_num_queries(6):
             visitor.get(debate.get_absolute_url())
 
-    def test_a_list_of_many_debates_costs_no_more_queries_than_one(self, owner, alice, django_assert_max_num_queries):
-        for _ in range(12):
-            made.finished(alice)
-        with django_assert_max_num_queries(6):
+    def test_a_list_of_many_debates_costs_no_more_queries_than_one(self, owner, alice):
+        made.finished(alice)
+        with CaptureQueriesContext(connection) as one:
             owner.get("/debates/")
+        for _ in range(11):
+            made.finished(alice)
+        with CaptureQueriesContext(connection) as many:
+            owner.get("/debates/")
+        assert len(many) == len(one)
 
 
 class Elements(HTMLParser):
