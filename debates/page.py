@@ -12,7 +12,7 @@ from . import seating, words
 from .card import card, finding
 from .engine.formats import find_format
 from .models import Debate, Fragment, Sitting, Turn, as_frame, verdict_frame
-from .snapshots import LOST, OPEN, current, fragment_frame, state_frame
+from .snapshots import LOST, OPEN, current, fragment_frame, state_frame, superseded
 
 
 @dataclass
@@ -77,11 +77,6 @@ def direction(text: str) -> str:
     strong = (unicodedata.bidirectional(character) for character in text)
     first = next((kind for kind in strong if kind in ("L", "R", "AL")), "L")
     return "ltr" if first == "L" else "rtl"
-
-
-def superseded(sittings: list[Sitting]) -> set[int]:
-    """Sittings that came to nothing and were followed by others: their turns count in nothing later."""
-    return {sitting.pk for sitting in sittings[:-1] if sitting.state in LOST}
 
 
 def as_shown(frame: dict[str, Any], sides: tuple[str, ...]) -> dict[str, Any]:

@@ -103,13 +103,13 @@ def read_past(debate_pk: int) -> Past:
     fragments = Fragment.objects.filter(sitting=now)
     verdicts = [verdict_frame(verdict) for verdict in Verdict.objects.filter(debate_id=debate_pk)]
     unsealed = {fragment.number: fragment_frame(fragment) for fragment in fragments}
-    lost = {sitting.pk for sitting in sittings if sitting.state in LOST}
+    passed = superseded(sittings)
     turns = Turn.objects.filter(debate_id=debate_pk)
     return Past(
         state=state_frame(now, sittings),
         fence=(now and now.fence) or 0,
         over=now is not None and now.state not in OPEN,
-        turns=tuple((turn.number, encode(as_frame(turn, turn.sitting_id in lost))) for turn in turns),
+        turns=tuple((turn.number, encode(as_frame(turn, turn.sitting_id in passed))) for turn in turns),
         fragments=unsealed,
         verdicts=tuple(verdicts),
     )
@@ -119,6 +119,11 @@ def current(sittings: list[Sitting]) -> Sitting | None:
     """The sitting that a debate is at: the oldest open one (they take turns), else the newest."""
     still_open = [sitting for sitting in sittings if sitting.state in OPEN]
     return next(iter(still_open), sittings[-1] if sittings else None)
+
+
+def superseded(sittings: list[Sitting]) -> set[int]:
+    """Sittings that came to nothing and were followed by others: their turns count in nothing later."""
+    return {sitting.pk for sitting in sittings[:-1] if sitting.state in LOST}
 
 
 def state_frame(now: Sitting | None, sittings: list[Sitting]) -> dict[str, Any]:

@@ -228,6 +228,7 @@ class Visitor:
         """Sends a form after fetching the page that it is on, hidden fields included."""
         page = self.http.get(form_at or path).text
         hidden = dict(re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]*)"', page))
+        hidden.pop("action", None)  # another form's, on the page that asks for a code: it would send a new one
         return self.http.post(path, data=hidden | dict(fields), headers={"Referer": self.site.url + path})
 
     def argue(self, claim: str = MOTION, visibility: str = "link", length: str = "short") -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import random
 import signal
@@ -13,6 +14,7 @@ import pytest
 from debates.database import in_db
 from debates.log import log_key
 from debates.models import Debate, Sitting, Turn
+from debates.snapshots import read_past
 
 from .servers import Daphne
 from .stage import Stage, eventually, make_debate, on_stage, run
@@ -427,7 +429,7 @@ def test_a_finished_debate_is_shown_without_redis(debate, join, valkey):
     run(main())
 
 
-def test_a_stopped_sitting_keeps_its_last_words_and_excludes_its_turns(debate, join):
+def test_a_stopped_sitting_keeps_its_last_words_and_its_turns_count_until_another_follows(debate, join):
     async def main():
         async with on_stage(debate) as stage:
             await stage.speak(1, "one")
@@ -437,9 +439,12 @@ def test_a_stopped_sitting_keeps_its_last_words_and_excludes_its_turns(debate, j
             await stage.finish("stopped")
             viewer = join(debate)
             assert await viewer.staying == 1000
-            assert viewer.page.turns[1]["excluded"]
+            assert not viewer.page.turns[1]["excluded"]
             assert viewer.page.open[2]["text"] == "And another th"
             assert viewer.page.open[2]["reason"] == "Stopped."
+            await in_db(Sitting.objects.create, debate=debate, kind=Sitting.Kind.JUDGEMENT)
+            later = await in_db(read_past, debate.pk)
+            assert json.loads(later.turns[0][1])["excluded"]
 
     run(main())
 
