@@ -31,8 +31,8 @@ NOTE = (
     "sides. Nothing left your computer."
 )
 
-# It would speak of its opponent, not to it.
-UNSAID = (" opposition", " proposition", " Opposition", " Proposition", " debate")
+# It would speak of its opponent, not to it, and a "However" is where it changes sides.
+UNSAID = (" opposition", " proposition", " Opposition", " Proposition", " debate", " However", " Although", " although")
 # DRY stops the loops of a small model. It spoils free quoting, but what a grammar quotes comes out exact all the same.
 SAMPLING = {
     "top_p": 0.92,
@@ -62,35 +62,31 @@ QUOTING: Mapping[str, tuple[tuple[str, str], ...]] = {
 ATTACKS: Mapping[str, tuple[str, ...]] = {
     PRO: (
         "You are wrong about that, because",
-        "That is where you go wrong, because",
-        "You know that is not so, because",
-        "That is only half the story, because",
-        "I don't believe that, because",
-        "But that misses the point, because",
+        "That is simply not so, because",
+        "You can't mean that, because",
+        "I say the opposite, because",
         "Try it and you will see it fail, because",
+        "That is where you go wrong, because",
+        "Nobody should believe that, because",
     ),
     CON: (
-        "That is not so, because",
+        "That is not true, because",
         "That does not follow, because",
         "That is a mistake, because",
-        "That gets it backwards, because",
-        "I see no reason in that, because",
-        "That claims too much, because",
+        "I doubt that, because",
         "It does not hold, because",
+        "That claims too much, because",
+        "I see no reason in that, because",
     ),
 }
-# How a question opens, and how its answer then does: with the answer, and with the stance that it speaks for.
-QUESTIONS: Mapping[str, tuple[tuple[str, str], ...]] = {
-    PRO: (
-        ("How can that be true when", "It is true"),
-        ("What good is that when", "It does good"),
-        ("Why should that count when", "It counts"),
-    ),
-    CON: (
-        ("How does that help when", "It helps"),
-        ("How can you be sure of that when", "I am sure"),
-        ("Why does that matter when", "It matters"),
-    ),
+# How a question opens. Each asks for an answer that holds "even then".
+QUESTIONS: Mapping[str, tuple[str, ...]] = {
+    PRO: ("How can that be true when", "What good is that when", "Who believes that when"),
+    CON: ("How does that help when", "Why does that matter when", "What is left of that when"),
+}
+ANSWERS: Mapping[str, tuple[str, ...]] = {
+    PRO: ("Even then", "All the same,"),
+    CON: ("Even so,", "Even in that case"),
 }
 LAST_WORDS: Mapping[str, tuple[str, ...]] = {
     PRO: ("and nothing you said changes that, because", "and that is still true, because"),
@@ -121,7 +117,7 @@ def attack(scene: Scene) -> Line:
 
 def question(scene: Scene) -> Line:
     before, after = scene.dealt("quoting", QUOTING, QUOTERS)
-    asked, _ = scene.dealt("questions", QUESTIONS, ["question"])
+    asked = scene.dealt("questions", QUESTIONS, ["question"])
     return _quoting(scene, before, f"{after} {asked} ", "question", 80)
 
 
@@ -134,19 +130,19 @@ def _quoting(scene: Scene, before: str, after: str, then: str, tokens: int) -> L
 
 
 def answer(scene: Scene) -> Line:
-    """Leads with the answer: how a question opens tells how its answer does."""
-    pairs = [pair for deck in QUESTIONS.values() for pair in deck]
-    start = next((answered for asked, answered in pairs if asked in scene.opponent_said), "It is so")
-    return _standing(scene, start)
+    """Leads with the answer, which is the speaker's stance: whatever the question supposes, it holds."""
+    return _standing(scene, f"{scene.dealt('answers', ANSWERS, ['answer'])} ", "It is so all the same,")
 
 
 def bench_answer(scene: Scene) -> Line:
-    return _standing(scene, "It is true")
+    return _standing(scene, "It is true: ", "It is true")
 
 
-def _standing(scene: Scene, start: str) -> Line:
-    stance = f": {lowered(scene.stance)}," if scene.stance not in (YES, NO) else ""
-    return Line(f"{start}{stance} because", f'" " statement {more(0, 1)}', 70)
+def _standing(scene: Scene, start: str, alone: str) -> Line:
+    """`alone` is said by a side whose stance is no more than yes or no."""
+    sayable = scene.stance not in (YES, NO)
+    prefill = f"{start}{lowered(scene.stance)}, because" if sayable else f"{alone} because"
+    return Line(prefill, f'" " statement {more(0, 1)}', 70)
 
 
 def last_word(scene: Scene) -> Line:

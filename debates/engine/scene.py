@@ -45,12 +45,6 @@ class Scene:
         motion = without(self.case.motion, self.case.delimiter)
         return {side: stance(motion, opposed=place > 0) for place, side in enumerate(self.sides)}
 
-    @property
-    def opponent_said(self) -> str:
-        """The opponent's last words; empty before it spoke."""
-        said = self.turns_of(self.opponent)
-        return said[-1].text if said else ""
-
     def turns_of(self, bench: str) -> list[Turn]:
         return [turn for turn in self.hearing.transcript if turn.bench == bench and turn.text]
 

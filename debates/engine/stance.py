@@ -51,7 +51,8 @@ LOWERED = _set(
     "the a an this these those it its there here we you they he she our your their my people children parents schools "
     "cities governments companies workers teachers students employers doctors countries adults teenagers everyone "
     "someone anyone nobody all every each most many some few no only if when being having social remote artificial "
-    "free public private nuclear homework cars phones offices taxes banks money work life love time what"
+    "free public private nuclear homework cars phones offices taxes banks money work life love time software code "
+    "technology science what"
 )
 LOWERED_ENDS = ("ing", "tion", "ment", "ness", "ity", "ism", "ies", "ers")
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from debates.engine import ballots
 from debates.engine.answers import BenchQuestion, Ruling
 from debates.engine.grammar import grammar, literal, more, one_of
-from debates.engine.local import ATTACKS, LAST_WORDS, QUESTIONS, QUOTING
+from debates.engine.local import ANSWERS, ATTACKS, LAST_WORDS, QUESTIONS, QUOTING
 from debates.engine.presets import defaults, note, shape
 from debates.engine.scene import LONGEST, SHORTEST, Scene, sentences
 from debates.engine.stance import NO, YES, stance
@@ -289,11 +289,12 @@ def test_no_prefill_ends_in_a_space():
             assert prefill
 
 
-def test_the_answer_leads_with_the_answer_to_the_question_that_was_put():
-    for side, (asked, answered) in [(side, pair) for side, deck in QUESTIONS.items() for pair in deck]:
-        answering = CON if side == "proposition" else PRO
-        transcript = (turn(5, side, "question", f"You say “it is so”. {asked} nobody wants it?"),)
-        assert shaped(answering.says("answer", LIMITS), transcript).hints.prefill.startswith(answered)
+def test_an_answer_leads_with_what_its_side_stands_for():
+    transcript = (turn(5, "proposition", "question", "You say “it is so”. What good is that when nobody wants it?"),)
+    spoken = shaped(CON.says("answer", LIMITS), transcript)
+    assert spoken.hints.prefill.endswith(" cities should not ban private cars from their centres, because")
+    question = shaped(CON.says("answer", LIMITS), transcript, case_of("clash", "local", motion="Tabs or spaces?"))
+    assert question.hints.prefill == "It is so all the same, because"
 
 
 def test_nothing_dealt_comes_twice_before_all_have_come():
@@ -306,7 +307,7 @@ def test_nothing_dealt_comes_twice_before_all_have_come():
 
 
 def test_the_two_sides_are_dealt_from_different_decks():
-    for decks in (ATTACKS, LAST_WORDS, QUOTING, QUESTIONS):
+    for decks in (ATTACKS, ANSWERS, LAST_WORDS, QUOTING, QUESTIONS):
         assert not set(decks["proposition"]) & set(decks["opposition"])
 
 
