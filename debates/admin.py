@@ -7,6 +7,7 @@ from typing import Any
 from django.contrib import admin
 from django.http import HttpRequest
 
+from .log import tell
 from .models import Debate, Seat, Sitting, Turn, Verdict
 
 
@@ -17,6 +18,9 @@ class ReadOnly:
         return False
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
 
 
@@ -47,6 +51,11 @@ class DebateAdmin(admin.ModelAdmin):
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
+
+    def save_model(self, request: HttpRequest, obj: Debate, form: Any, change: bool) -> None:
+        """Who may see it may have changed: those who are watching are checked again."""
+        super().save_model(request, obj, form, change)
+        tell(obj.pk, "access")
 
 
 @admin.register(Turn)

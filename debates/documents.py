@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from django.db import transaction
+from django.db import DataError, IntegrityError, transaction
 from pydantic import ValidationError
 
 from accounts.models import User
@@ -57,14 +57,33 @@ def read(text: str | bytes) -> DebateDocument:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"]) or "the file"
         raise Unreadable(f"This is not a Crossbench debate: {where}: {first['msg']}.") from error
-    if document.format not in all_formats():
-        raise Unreadable(f"This site does not know the format {document.format}.")
+    _fit(document)
     return document
 
 
-@transaction.atomic
+def _fit(document: DebateDocument) -> None:
+    """Whether the format that the document names could have made it."""
+    format_ = all_formats().get(document.format)
+    if format_ is None:
+        raise Unreadable(f"This site does not know the format {document.format}.")
+    try:
+        format_.rules(**document.rules)
+    except (ValidationError, TypeError) as error:
+        raise Unreadable("This is not a Crossbench debate: its rules are not those of its format.") from error
+    if any(verdict.winner not in (None, *format_.sides) for verdict in document.verdicts):
+        raise Unreadable("This is not a Crossbench debate: its winner is none of its sides.")
+
+
 def store(document: DebateDocument, owner: User | None, origin: str, label: str, token: str = "") -> Debate:
-    """Makes a finished debate of a document, under a label that says what it is."""
+    """Makes a finished debate of a document, under a label that says what it is. Raises `Unreadable`."""
+    try:
+        return _store(document, owner, origin, label, token)
+    except (DataError, IntegrityError) as error:
+        raise Unreadable("This file can't be stored: something in it is of no kind that a debate has.") from error
+
+
+@transaction.atomic
+def _store(document: DebateDocument, owner: User | None, origin: str, label: str, token: str = "") -> Debate:
     debate = Debate(owner=owner, format=document.format, motion=document.motion, rules=document.rules)
     debate.origin, debate.label = origin, label
     if token:

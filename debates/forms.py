@@ -65,9 +65,12 @@ class ClashForm(forms.Form):
             with transaction.atomic():
                 return self._start(owner)
         except IntegrityError:
-            debate = Debate.objects.owned_by(owner).filter(form_key=self.cleaned_data["form_key"]).first()
+            debate = Debate.objects.filter(owner=owner, form_key=self.cleaned_data["form_key"]).first()
             if debate is None:
                 raise
+        if debate.deleted:
+            self.cleaned_data["form_key"] = uuid.uuid4()
+            return self.save(owner)
         if debate.motion != self.cleaned_data["claim"]:
             raise SentBefore(debate)
         return debate
@@ -75,7 +78,7 @@ class ClashForm(forms.Form):
     def _start(self, owner: User) -> Debate:
         format, seed = find_format("clash"), new_seed()
         seats = seating.deal(format, seed)
-        length: dict[str, Any] = {} if self.cleaned_data["length"] == Length.WHOLE else {"quick": True}
+        length: dict[str, Any] = {"quick": True} if self.cleaned_data["length"] == Length.SHORT else {}
         debate = Debate.objects.create(
             owner=owner,
             format=format.slug,

@@ -22,12 +22,17 @@ if TYPE_CHECKING:
 TOKEN_ALPHABET = string.ascii_letters + string.digits
 TOKEN_LENGTH = 22  # 131 bits
 UNDO_FOR = timedelta(days=1)  # how long a deletion can be taken back
+MOST_VERDICTS = 20  # versions of one debate's verdict
 MOST_WORDS = 8  # of a search; each is a pass over the transcripts
 
 
 def new_token() -> str:
     """The name of a debate in its permalink: it can't be guessed, and it isn't the key, so it can be renewed."""
     return "".join(secrets.choice(TOKEN_ALPHABET) for _ in range(TOKEN_LENGTH))
+
+
+def is_token(text: str) -> bool:
+    return len(text) == TOKEN_LENGTH and text.isascii() and text.isalnum()
 
 
 def new_seed() -> bytes:
@@ -97,6 +102,15 @@ class Debate(models.Model):
 
     def get_absolute_url(self) -> str:
         return reverse("debate", args=[self.token])
+
+    @property
+    def is_live(self) -> bool:
+        """Whether it was argued here. Nothing is ever added to a sample or an import: its words are not ours."""
+        return self.origin == self.Origin.LIVE
+
+    def may_be_judged(self) -> bool:
+        """Whether a fresh judgement may be opened, once nothing is open."""
+        return self.is_live and 0 < self.verdicts.count() < MOST_VERDICTS
 
 
 class Seat(models.Model):

@@ -11,7 +11,7 @@ from typing import Any
 from . import seating, words
 from .card import card, finding
 from .engine.formats import find_format
-from .models import Debate, Fragment, Sitting, Turn, as_frame, verdict_frame
+from .models import MOST_VERDICTS, Debate, Fragment, Sitting, Turn, as_frame, verdict_frame
 from .snapshots import LOST, OPEN, current, fragment_frame, state_frame, superseded
 
 
@@ -36,7 +36,11 @@ def load(debate: Debate, autoplay: bool = False) -> dict[str, Any]:
     seats = list(debate.seats.all())
     passed = superseded(sittings)
     turns = [as_shown(as_frame(turn, turn.sitting_id in passed), sides) for turn in sealed]
-    turns += [as_broken_off(fragment, fragment.sitting_id in passed, sides) for fragment in fragments]
+    under_way = {sitting.pk for sitting in sittings if sitting.state in OPEN}
+    turns += [
+        as_broken_off(fragment, fragment.sitting_id in passed, fragment.sitting_id not in under_way, sides)
+        for fragment in fragments
+    ]
     turns = sorted((turn for turn in turns if turn["kind"] not in words.UNSPOKEN), key=lambda turn: turn["number"])
     numbers = {turn["number"] for turn in turns if turn["sealed"]}
     state = state_frame(current(sittings), sittings)
@@ -49,11 +53,11 @@ def load(debate: Debate, autoplay: bool = False) -> dict[str, Any]:
         "state": state,
         "sentence": state["sentence"] or words.STATES[state["state"]],
         "open": state["state"] in OPEN,
-        "broken_off": state["state"] in LOST,
-        "may_be_judged": bool(verdicts) and state["state"] not in OPEN,
+        "broken_off": state["state"] in LOST and debate.is_live,
+        "may_be_judged": 0 < len(verdicts) < MOST_VERDICTS and debate.is_live and state["state"] not in OPEN,
         "took": took(sittings),
-        "reads": seating.who_reads(seats),
-        "local": bool(seats) and all(seat.preset == "local" for seat in seats),
+        "reads": seating.who_reads(seats) if debate.is_live else "",
+        "local": debate.is_live and all(seat.preset == "local" for seat in seats),
         "models": sorted({seat.model for seat in seats}),
         "data": for_script(debate, sides, state, sealed, fragments, passed) | {"autoplay": autoplay},
     }
@@ -92,15 +96,15 @@ def as_shown(frame: dict[str, Any], sides: tuple[str, ...]) -> dict[str, Any]:
     }
 
 
-def as_broken_off(fragment: Fragment, excluded: bool, sides: tuple[str, ...]) -> dict[str, Any]:
-    """What was said of a turn that is being spoken, or, with a reason, of one that was broken off."""
+def as_broken_off(fragment: Fragment, excluded: bool, over: bool, sides: tuple[str, ...]) -> dict[str, Any]:
+    """What was said of a turn that is being spoken, or, once its sitting is over, of one that was broken off."""
     told = fragment_frame(fragment) | {
         "sitting": fragment.sitting_id,
         "data": None,
         "failure": "",
         "excluded": excluded,
     }
-    note = f"{words.LIVE['unsealed']} {fragment.reason}" if fragment.reason else ""
+    note = f"{words.LIVE['unsealed']} {fragment.reason}".strip() if over or fragment.reason else ""
     return as_shown(told, sides) | {"sealed": False, "note": note}
 
 

@@ -51,6 +51,7 @@ class Recorder:
         self.log = log
         self.open: dict[int, Open] = {}
         self.failure: Failure | None = None
+        self.settling = False  # a seal is on its way, or all is said: whoever breaks off must wait or is too late
 
     def begin(self, kind: str) -> None:
         """Every claim opens with the whole state: whatever was being spoken before it is void."""
@@ -83,12 +84,15 @@ class Recorder:
         self.log.write({"t": "delta"} | asdict(delta))
 
     async def _seal(self, turn: engine.Turn, verdict: engine.Verdict | None) -> None:
+        self.settling = True
         row, version = await in_db_at_last(seal, self.claim, turn, verdict)
         self.open.pop(turn.number, None)
         self.log.write({"t": "turn", "turn": as_frame(row, excluded=False)})
-        if version is not None:
-            self.log.write({"t": "verdict", "verdict": verdict_frame(version)})
-            self.end(Sitting.State.DONE)
+        if version is None:
+            self.settling = False
+            return
+        self.log.write({"t": "verdict", "verdict": verdict_frame(version)})
+        self.end(Sitting.State.DONE)
 
     async def _fail(self, failed: events.Failed) -> None:
         self.failure = self.failure or Failure(failed.bench, failed.sentence)
@@ -115,13 +119,26 @@ class Recorder:
 @transaction.atomic
 def seal(claim: Claim, turn: engine.Turn, verdict: engine.Verdict | None) -> tuple[Turn, Verdict | None]:
     """Seals a turn and, with the last one, the verdict and the sitting. Sealing the same turn twice is one seal."""
-    sitting = hold(claim)
+    try:
+        sitting = hold(claim)
+    except Lost:
+        return _sealed_last(claim, turn)
     row = _sealed(sitting, turn)
     Fragment.objects.filter(sitting=sitting, number=turn.number).delete()
     if verdict is None:
         return row, None
     version = _version(sitting, verdict)
     if not release(claim, Sitting.State.DONE):
+        raise Lost(f"sitting {claim.sitting} under fence {claim.fence}")
+    return row, version
+
+
+def _sealed_last(claim: Claim, turn: engine.Turn) -> tuple[Turn, Verdict]:
+    """The last seal once more: its commit had ended the sitting, but its answer was lost with the connection."""
+    ended = Sitting.objects.filter(pk=claim.sitting, fence=claim.fence, state=Sitting.State.DONE)
+    row = Turn.objects.filter(sitting__in=ended, number=turn.number, text=turn.text).first()
+    version = Verdict.objects.filter(sitting__in=ended).first()
+    if row is None or version is None:
         raise Lost(f"sitting {claim.sitting} under fence {claim.fence}")
     return row, version
 

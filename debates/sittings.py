@@ -76,7 +76,7 @@ def go_on(debate: Debate) -> bool:
     """Takes up the newest sitting where it failed or was stopped: its sealed turns stand, the rest is spoken."""
     newest = debate.sittings.last()
     over = (Sitting.State.FAILED, Sitting.State.STOPPED)
-    if newest is None or newest.state not in over:
+    if newest is None or newest.state not in over or not debate.is_live:
         return False
     queued = Sitting.objects.filter(pk=newest.pk, state__in=over).update(
         **{"state": Sitting.State.QUEUED, "attempts": 0, "stop_asked": False, "ended": None, "hinted": Now()},
@@ -91,22 +91,30 @@ def claim(debate: int) -> Claim | None:
     """Claims the debate's oldest open sitting, or nothing: it is running elsewhere, or there is none."""
     with transaction.atomic():
         # The row lock of this UPDATE orders claimers; without a sitting to claim it is rolled back.
-        Debate.objects.filter(pk=debate).update(fence=F("fence") + 1)
-        oldest = Sitting.objects.open().filter(debate=debate).order_by("pk").first()
-        if oldest is None or oldest.state != Sitting.State.QUEUED:
+        there = Debate.objects.filter(pk=debate, deleted=None).update(fence=F("fence") + 1)
+        oldest = Sitting.objects.open().filter(debate=debate).order_by("pk").first() if there else None
+        if oldest is None or not _take(oldest):
             transaction.set_rollback(True)
             return None
-        fence = Debate.objects.values_list("fence", flat=True).get(pk=debate)
-        last = Turn.objects.filter(debate=debate).aggregate(number=Coalesce(Max("number"), 0))["number"]
-        Sitting.objects.filter(pk=oldest.pk).update(
+        return Claim(debate, oldest.pk, Sitting.objects.values_list("fence", flat=True).get(pk=oldest.pk) or 0)
+
+
+def _take(oldest: Sitting) -> bool:
+    """Marks the sitting as running, if it still waits: somebody may have stopped it since it was read."""
+    last = Turn.objects.filter(debate=oldest.debate_id).aggregate(number=Coalesce(Max("number"), 0))["number"]
+    waiting = Sitting.objects.filter(pk=oldest.pk, state=Sitting.State.QUEUED)
+    return bool(
+        waiting.update(
             state=Sitting.State.RUNNING,
-            fence=fence,
+            fence=Debate.objects.filter(pk=oldest.debate_id).values("fence"),
             lease_until=Now() + LEASE,
             attempts=F("attempts") + 1,
             first_number=Coalesce("first_number", last + 1),
             started=Coalesce("started", Now()),
+            stop_asked=False,
+            ended=None,
         )
-        return Claim(debate, oldest.pk, fence)
+    )
 
 
 def renew(claims: Iterable[Claim]) -> dict[int, bool]:

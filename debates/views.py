@@ -18,11 +18,11 @@ from django.views.decorators.http import require_POST, require_safe
 from accounts.models import User
 
 from . import page, promptfiles, seating, sittings
-from .documents import export
+from .documents import Unreadable, export
 from .engine.formats import find_format
 from .forms import ClashForm, ImportForm, SentBefore, ShareForm
 from .log import tell
-from .models import Debate, Sitting, new_token
+from .models import Debate, Sitting, is_token, new_token
 from .samples import sample_tokens
 
 KEPT = "claim"  # where a visitor's claim waits in the session until they have signed in
@@ -105,8 +105,8 @@ def _debates_page(request: HttpRequest, form: ImportForm) -> dict[str, Any]:
     sought = request.GET.get("q", "").replace("\0", "").strip()
     mine = Debate.objects.owned_by(request.user).holding(sought).prefetch_related("sittings", "verdicts")
     on_page = Paginator(mine, ON_A_PAGE).get_page(request.GET.get("page"))
-    token = request.GET.get("deleted")
-    gone = Debate.objects.deleted_by(request.user).filter(token=token).first() if token else None
+    token = request.GET.get("deleted", "")
+    gone = Debate.objects.deleted_by(request.user).filter(token=token).first() if is_token(token) else None
     rows = [page.row(debate) for debate in on_page]
     return {"page": on_page, "rows": rows, "sought": sought, "gone": gone, "form": form}
 
@@ -134,9 +134,12 @@ def document(request: HttpRequest, token: str) -> HttpResponse:
 def import_debate(request: HttpRequest) -> HttpResponse:
     """Makes a labelled replay of a document that its owner alone can see; what can't be read is said above the list."""
     form = ImportForm(request.POST, request.FILES)
-    if not form.is_valid():
-        return render(request, "debates/debates.html", _debates_page(request, form), status=422)
-    return redirect(form.save(_user(request)))
+    if form.is_valid():
+        try:
+            return redirect(form.save(_user(request)))
+        except Unreadable as error:
+            form.add_error("file", str(error))
+    return render(request, "debates/debates.html", _debates_page(request, form), status=422)
 
 
 @require_POST
@@ -159,7 +162,7 @@ def judge_again(request: HttpRequest, token: str) -> HttpResponse:
     debate = _owned(request, token)
     with transaction.atomic():
         Debate.objects.select_for_update(no_key=True).get(pk=debate.pk)
-        if debate.verdicts.exists() and not debate.sittings.open().exists():
+        if debate.may_be_judged() and not debate.sittings.open().exists():
             sittings.open_sitting(debate, Sitting.Kind.JUDGEMENT, _user(request), promptfiles.keep(debate.format))
     return redirect(debate)
 

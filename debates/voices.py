@@ -38,7 +38,9 @@ class Voices:
 
     def _hosted(self, seat: Seat) -> Provider:
         keys = settings.API_KEYS.get(seat.provider)
-        if not keys or seat.provider not in settings.BASE_URLS:
+        if seat.provider not in settings.BASE_URLS:
+            raise ProviderError(Kind.MODEL_MISSING, sentence=f"This site can't speak to {seat.provider}.")
+        if not keys:
             raise ProviderError(Kind.KEY_REJECTED, sentence=f"This site has no key for {seat.provider} any more.")
         gates = self._gates.setdefault(seat.provider, {None: Gate(HOSTED_CALLS)})
         return OpenAICompatible(settings.BASE_URLS[seat.provider], keys[0], seat.model, gates=gates)

@@ -10,11 +10,11 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
 from enum import Enum
 
-from django.db import DatabaseError
+from django.db import DatabaseError, InterfaceError
 
 from .database import in_db, in_db_at_last
 from .engine import types as engine
@@ -49,11 +49,13 @@ class Hold:
     """A sitting that this process is conducting."""
 
     claim: Claim
+    recorder: Recorder
     task: asyncio.Task[None] | None = None
     why: Why | None = None
 
     def break_off(self, why: Why) -> None:
-        if self.task is not None and self.why is None:
+        """Cancels the sitting, unless it is just sealing a turn: then the next beat comes back to it."""
+        if self.task is not None and self.why is None and not self.recorder.settling:
             self.why = why
             self.task.cancel()
 
@@ -98,30 +100,35 @@ class Worker:
 
     async def _sit(self, debate: int) -> None:
         while not self.draining and (claimed := await in_db(claim, debate)):
-            await self._conduct(Hold(claimed))
+            await self._conduct(Hold(claimed, Recorder(claimed, self.flusher.open(claimed.debate, claimed.fence))))
 
     async def _conduct(self, hold: Hold) -> None:
         """One sitting from its claim to its release, whatever happens in between."""
-        recorder = Recorder(hold.claim, self.flusher.open(hold.claim.debate, hold.claim.fence))
-        hold.task = asyncio.create_task(self._speak(hold, recorder))
+        hold.task = asyncio.create_task(self._speak(hold))
         self.holds.add(hold)
-        writing = asyncio.create_task(self._keep(recorder))
+        writing = asyncio.create_task(self._keep(hold.recorder))
+        ended = await asyncio.gather(hold.task, return_exceptions=True)
+        writing.cancel()
+        await asyncio.gather(writing, return_exceptions=True)
         try:
-            await hold.task
-        except asyncio.CancelledError:
-            await self._broken_off(hold, recorder)
-        except Lost:
-            log.info("debate %s: lost to another worker", hold.claim.debate)
-        except Exception:
-            log.exception("debate %s: sitting %s failed", hold.claim.debate, hold.claim.sitting)
-            await self._fail(hold, recorder, "", OUR_FAULT)
+            await self._close(hold, ended[0])
         finally:
-            writing.cancel()
             self.holds.discard(hold)
-            await recorder.log.settled(SETTLE_SECONDS)
+            await hold.recorder.log.settled(SETTLE_SECONDS)
 
-    async def _speak(self, hold: Hold, recorder: Recorder) -> None:
-        case, sealed = await in_db(load, hold.claim)
+    async def _close(self, hold: Hold, error: BaseException | None) -> None:
+        """Lets go of a sitting as it ended: by itself, broken off, lost, or by a fault of ours."""
+        if isinstance(error, asyncio.CancelledError):
+            await self._broken_off(hold)
+        elif isinstance(error, Lost):
+            log.info("debate %s: lost to another worker", hold.claim.debate)
+        elif error is not None:
+            log.error("debate %s: sitting %s failed", hold.claim.debate, hold.claim.sitting, exc_info=error)
+            await self._fail(hold, "", OUR_FAULT)
+
+    async def _speak(self, hold: Hold) -> None:
+        recorder = hold.recorder
+        case, sealed = await in_db_at_last(load, hold.claim)
         recorder.begin(case.kind)
         async with aclosing(run(case, self.voices.of, sealed)) as happening:
             async for event in happening:
@@ -129,20 +136,22 @@ class Worker:
                 if self.draining and isinstance(event, TurnEnded) and not recorder.open:
                     hold.break_off(Why.DRAINED)
         if recorder.failure is not None:
-            await self._fail(hold, recorder, recorder.failure.bench, recorder.failure.sentence)
+            await self._fail(hold, recorder.failure.bench, recorder.failure.sentence)
 
-    async def _broken_off(self, hold: Hold, recorder: Recorder) -> None:
+    async def _broken_off(self, hold: Hold) -> None:
+        recorder = hold.recorder
+        with suppress(DatabaseError, InterfaceError, Lost):
+            await recorder.keep(STOPPED if hold.why is Why.STOPPED else "")
         if hold.why is Why.STOPPED:
-            await recorder.keep(STOPPED)
             if await in_db_at_last(release, hold.claim, Sitting.State.STOPPED):
                 recorder.end(Sitting.State.STOPPED)
-        elif hold.why is Why.DRAINED:
-            await recorder.keep()
+        elif hold.why is not Why.LOST:
             await in_db_at_last(requeue, hold.claim)
 
-    async def _fail(self, hold: Hold, recorder: Recorder, bench: str, sentence: str) -> None:
+    async def _fail(self, hold: Hold, bench: str, sentence: str) -> None:
+        hold.recorder.settling = True
         if await in_db_at_last(release, hold.claim, Sitting.State.FAILED, bench=bench, failure=sentence):
-            recorder.end(Sitting.State.FAILED, sentence)
+            hold.recorder.end(Sitting.State.FAILED, sentence)
 
     async def _keep(self, recorder: Recorder) -> None:
         """Writes the text of open turns down once a second."""
@@ -150,7 +159,7 @@ class Worker:
             await asyncio.sleep(1)
             try:
                 await recorder.keep()
-            except (DatabaseError, Lost) as error:
+            except (DatabaseError, InterfaceError, Lost) as error:
                 log.warning("debate %s: text not written: %s", recorder.claim.debate, type(error).__name__)
 
     async def _beat(self) -> None:
@@ -159,8 +168,8 @@ class Worker:
             holds = list(self.holds)
             try:
                 ours = await in_db(renew, [hold.claim for hold in holds])
-            except DatabaseError as error:
-                log.warning("no heartbeat: %s", type(error).__name__)
+            except Exception as error:  # the heart of every debate here: nothing may end it
+                log.warning("no heartbeat: %r", error)
                 continue
             for hold in holds:
                 if hold.claim.sitting not in ours:

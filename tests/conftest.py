@@ -14,8 +14,9 @@ os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "1")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Slow things last: what is quick to tell should be told first."""
-    items.sort(key=lambda item: [item.get_closest_marker(name) is not None for name in ("faults", "browser")])
+    """Slow things last: what is quick to tell should be told first. The browser's driver keeps an event loop running
+    in this thread, so nothing that runs one of its own may follow it."""
+    items.sort(key=lambda item: [item.get_closest_marker(name) is not None for name in ("browser", "faults")])
 
 
 @pytest.fixture(scope="session")

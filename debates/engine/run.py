@@ -19,10 +19,12 @@ from .presets import shape
 from .prompts import compose
 from .providers.base import Call, Kind, Prompt, Provider, ProviderError
 from .providers.decide import decide
-from .speech import SpeechFilter, placeholder
+from .speech import SpeechFilter, placeholder, printable
 from .types import Case, Hearing, Round, Rounds, Seat, Speech, Turn, Usage, Verdict
 
 ATTEMPTS = 3  # at one speech; an empty answer is asked for once more only
+LONGEST_PAUSE = 60.0  # seconds; a provider that asks for more fails the speech, which can be taken up later
+MOST_UNREAD = 8_000  # characters kept of an answer that could not be read
 FIRST_PAUSE = 1.0  # seconds before the second attempt, doubled for the third, unless the provider names a time
 
 Pause = Callable[[float], Awaitable[None]]
@@ -196,8 +198,9 @@ class Speaker:
             self.usage += decision.usage
             self.calls += decision.calls
             if decision.value is None:
-                return self._turn(text=decision.text, failure=decision.failure, prompt=prompt)
-            data = asked.read(decision.value)
+                text = printable(decision.text[:MOST_UNREAD])
+                return self._turn(text=text, failure=decision.failure, prompt=prompt)
+            data = printable(asked.read(decision.value))
             return self._turn(text=asked.say(data), data=data, prompt=prompt)
         raise AssertionError("the last attempt returns or raises")
 
@@ -207,10 +210,11 @@ class Speaker:
     async def _wait_or_give_up(self, error: ProviderError, attempt: int) -> None:
         """Waits before the next attempt, or raises: the same call can't succeed, or was tried often enough."""
         last = 2 if error.kind is Kind.EMPTY else ATTEMPTS
-        if not error.again or attempt >= last:
+        seconds = error.retry_after or FIRST_PAUSE * 2 ** (attempt - 1)
+        if not error.again or attempt >= last or seconds > LONGEST_PAUSE:
             raise error
         self.emit(Waiting(self.number, f"{error} Trying again."))
-        await self.stage.pause(error.retry_after or FIRST_PAUSE * 2 ** (attempt - 1))
+        await self.stage.pause(seconds)
 
     def _prompt(self) -> Prompt:
         return compose(self.case, self.shape, self.stage.round.instruction, self.hearing)

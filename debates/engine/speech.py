@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from typing import Any
 
 import regex
 
@@ -222,3 +223,12 @@ class _WordCap:
                     return text[: letter.start()]
             self._counted = token.lastgroup == "run" and (self._counted or letter is not None)
         return text
+
+
+def printable(value: Any) -> Any:
+    """The same value without characters that no text needs and no row can hold, in all the strings inside it."""
+    if isinstance(value, str):
+        return _GONE.sub("", value)
+    if isinstance(value, dict):
+        return {key: printable(inner) for key, inner in value.items()}
+    return [printable(inner) for inner in value] if isinstance(value, list) else value

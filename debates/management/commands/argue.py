@@ -35,7 +35,9 @@ class Command(BaseCommand):
         parser.add_argument("--format", default="clash", choices=sorted(all_formats()))
         parser.add_argument("--json", action="store_true", help="print one JSON document at the end, nothing else")
         parser.add_argument("--quick", action="store_true", help="openings, rebuttals and the ballots only")
-        parser.add_argument("--rounds", type=int, metavar="N", help="at most N rounds of open clash, 0 to 6")
+        parser.add_argument(
+            "--rounds", type=int, choices=range(7), metavar="N", help="at most N rounds of open clash, 0 to 6"
+        )
         parser.add_argument(
             "--model", action="append", default=[], metavar="BENCH=PROVIDER:MODEL", help="a model for one bench"
         )

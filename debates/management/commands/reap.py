@@ -7,7 +7,7 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.core.management.base import BaseCommand
-from django.db import DatabaseError, close_old_connections
+from django.db import Error, close_old_connections
 
 from debates.models import Debate
 from debates.sittings import reap
@@ -41,7 +41,7 @@ def reap_once() -> None:
         for debate in reap():
             log.info("debate %s: hinted again", debate)
         Debate.objects.to_erase().delete()
-    except DatabaseError as error:
+    except Error as error:
         log.warning("not reaped: %s", type(error).__name__)
     finally:
         close_old_connections()

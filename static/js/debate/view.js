@@ -73,7 +73,8 @@ export class View {
     }
     const found = reached ? item.finding : null;
     const doing = this.doing(item, reached, speaking);
-    const note = item.reason && item.closed && reached ? `${this.words.live.unsealed} ${item.reason}` : "";
+    const broken = item.closed && !item.sealed && reached;
+    const note = broken ? `${this.words.live.unsealed} ${item.reason}`.trim() : "";
     const look = JSON.stringify([found, doing, note, speaking, reached, item.sealed, item.excluded]);
     if (piece.look === look) return;
     piece.look = look;
