@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
+from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -122,3 +123,56 @@ def test_a_document_that_lies_about_itself_is_refused(finished):
 def test_a_document_over_the_limit_is_not_even_parsed():
     with pytest.raises(Unreadable, match="too large"):
         read(b" " * (LARGEST + 1))
+
+
+def changed(document: dict[str, Any], path: str, value: Any) -> dict[str, Any]:
+    """The document with one thing in it replaced: `turns.0.text`."""
+    copy: Any = json.loads(json.dumps(document))
+    *way, last = [int(step) if step.isdigit() else step for step in path.split(".")]
+    inner = copy
+    for step in way:
+        inner = inner[step]
+    inner[last] = value
+    return copy
+
+
+HOSTILE = {
+    "a sitting far away": ("turns.0.sitting", 1_000_000_000),
+    "a gap in the sittings": ("turns.0.sitting", 3),
+    "a number no column holds": ("turns.0.number", 2**31),
+    "a NUL": ("turns.0.text", "a\0b"),
+    "a NUL in the data": ("turns.1.data.note", "a\0b"),
+    "a name too long": ("turns.0.bench", "x" * 21),
+    "a round's name too long": ("turns.0.round_name", "x" * 41),
+    "a winner without a victory": ("verdicts.0.winner", "proposition"),
+    "a victory without a winner": ("verdicts.0.outcome", "winner"),
+    "a point that is none": ("verdicts.0.details", {"strongest": "abc"}),
+    "a claim that is none": ("verdicts.0.details", {"claimed": 5}),
+    "a ruling that is none": ("turns.1.data", {"live": "perhaps"}),
+    "rules of another game": ("rules", {"goals": 3}),
+    "two seats of one bench": ("seats.1.bench", "proposition"),
+    "endless nesting": ("verdicts.0.details", {"x": [[[[[[[[[[[[[1]]]]]]]]]]]]]}),
+}
+
+
+@pytest.mark.parametrize(("path", "value"), HOSTILE.values(), ids=HOSTILE)
+def test_a_hostile_document_is_refused_before_anything_is_stored(client, finished, path, value):
+    document = changed(export(finished).as_dict(), path, value)
+    client.force_login(make_user("bob@example.org"))
+    file = SimpleUploadedFile("debate.json", json.dumps(document).encode())
+    answer = client.post(reverse("import_debate"), {"file": file})
+    assert answer.status_code == 422
+    assert not Debate.objects.filter(origin="imported").exists()
+    assert client.get("/debates/").status_code == 200
+
+
+def test_nothing_is_ever_added_to_an_import(client, finished):
+    """Its seats and its words are its author's: the site's keys don't pay for them."""
+    copy = store(export(finished), finished.owner, Debate.Origin.IMPORTED, "Imported")
+    client.force_login(finished.owner)
+    page = client.get(copy.get_absolute_url()).content.decode()
+    assert f"{copy.get_absolute_url()}judge-again/" not in page
+    client.post(reverse("judge_again", args=[copy.token]))
+    Sitting.objects.filter(debate=copy).update(state=Sitting.State.STOPPED)
+    client.post(reverse("go_on", args=[copy.token]))
+    assert not Sitting.objects.open().filter(debate=copy).exists()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from datetime import timedelta
 
 import pytest
@@ -113,3 +114,19 @@ def test_an_unjudged_debate_is_judged_again_from_the_list(alice):
     assert "Judge again" in alice.get(LIST).content.decode()
     alice.post(reverse("judge_again", args=[debate.token]))
     assert Sitting.objects.count() == 2
+
+
+@pytest.mark.parametrize("path", ["/d/%00/", "/d/short/", "/debates/?deleted=%00", "/d/" + "A" * 22 + "%00/"])
+def test_an_address_that_cannot_be_is_no_fault(alice, path):
+    assert alice.get(path).status_code in (200, 404)
+
+
+@pytest.mark.hard_case("B71")
+def test_a_form_sent_again_after_its_debate_was_deleted_starts_anew(alice, settings):
+    settings.API_KEYS = {"openai": ["sk-loopback"]}
+    form = {"claim": "Cities should ban cars", "visibility": "private", "form_key": str(uuid.uuid4())}
+    first = alice.post("/new/", form)["Location"]
+    alice.post(f"{first}delete/")
+    again = alice.post("/new/", form)["Location"]
+    assert again != first
+    assert alice.get(again).status_code == 200

@@ -57,6 +57,24 @@ def test_a_sitting_is_claimed_once(debate):
     assert sittings.claim(debate.pk) is None
 
 
+@pytest.mark.hard_case("B72")
+def test_a_stop_that_comes_between_reading_and_claiming_wins(debate, monkeypatch):
+    take = sittings._take
+
+    def stopped_first(oldest: Sitting) -> bool:
+        sittings.stop(debate)
+        return take(oldest)
+
+    monkeypatch.setattr(sittings, "_take", stopped_first)
+    assert sittings.claim(debate.pk) is None
+    assert not Sitting.objects.filter(state=Sitting.State.RUNNING).exists()
+
+
+def test_what_was_deleted_is_not_claimed(debate):
+    Debate.objects.filter(pk=debate.pk).update(deleted=Now())
+    assert sittings.claim(debate.pk) is None
+
+
 def test_a_failed_claim_leaves_the_fence_as_it_was(debate):
     claimed(debate)
     before = Debate.objects.get(pk=debate.pk).fence
@@ -93,6 +111,16 @@ def test_sealing_a_turn_twice_is_one_seal(debate):
     again, _ = recorder.seal(claim, turn(1), None)
     assert first.pk == again.pk
     assert Turn.objects.count() == 1
+
+
+def test_the_last_seal_whose_answer_was_lost_finds_its_verdict(debate):
+    claim = claimed(debate)
+    _, first = recorder.seal(claim, turn(1), engine.Verdict("unjudged", reason="unreadable"))
+    _, again = recorder.seal(claim, turn(1), engine.Verdict("unjudged", reason="unreadable"))
+    assert first is not None
+    assert again == first
+    with pytest.raises(Lost):
+        recorder.seal(claim, turn(2), engine.Verdict("unjudged"))
 
 
 def test_the_verdict_is_written_with_the_last_ballot_or_not_at_all(debate):

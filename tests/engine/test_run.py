@@ -283,3 +283,32 @@ def test_stopping_closes_every_stream():
 
 def _whole(call: Call) -> str:
     return "\n".join([call.prompt.system, *(message.text for message in call.prompt.messages)])
+
+
+def test_a_provider_that_asks_for_hours_fails_the_speech_instead_of_holding_it():
+    def throttled(call: Call) -> str:
+        raise ProviderError(Kind.THROTTLED, retry_after=7200)
+
+    pauses: list[float] = []
+
+    async def pause(seconds: float) -> None:
+        pauses.append(seconds)
+
+    async def collect() -> list[Event]:
+        return [event async for event in run(clash(**QUICK), Scripted(throttled).of, pause=pause)]
+
+    assert {event.kind for event in asyncio.run(collect()) if isinstance(event, Failed)} == {Kind.THROTTLED}
+    assert not pauses
+
+
+@pytest.mark.parametrize("nonsense", [False, True])
+def test_no_structured_turn_holds_what_no_row_can(nonsense):
+    def with_nul(call: Call) -> str:
+        if call.schema is None:
+            return answer(call)
+        return "I liked\0 both." if nonsense else answer(call).replace("was right", "was \\u0000 right")
+
+    events = play(clash(**QUICK), Scripted(with_nul))
+    ballots = [turn for turn in turns_of(events) if turn.kind == "ballot"]
+    assert all("\0" not in turn.text and "\0" not in str(turn.data) for turn in ballots)
+    assert all((turn.data is None) == nonsense for turn in ballots)
