@@ -13,7 +13,7 @@ from ..models import TOKEN_ALPHABET, TOKEN_LENGTH
 
 FOLDER = Path(__file__).parent
 # The order in which samples are offered, English first. A file that isn't named here comes after these.
-OFFERED = ("surgeons-count", "briefe-verbrennen")
+OFFERED = ("surgeons-count", "remote-work", "briefe-verbrennen")
 
 
 def sample_files() -> list[Path]:

@@ -71,9 +71,15 @@ def test_reduced_motion_shows_it_whole(browser, server, first):
     context.close()
 
 
-def test_the_other_sample_is_in_another_language_and_plays_on_its_own_page(page, first):
+def test_another_sample_is_in_another_language_and_plays_on_its_own_page(page, first):
     page.goto("/")
-    page.get_by_role("link", name=read(sample_files()[1].read_bytes()).motion).click()
-    expect(page).to_have_url(re.compile(sample_tokens()[1]))
+    place = [path.stem for path in sample_files()].index("briefe-verbrennen")
+    page.get_by_role("link", name=read(sample_files()[place].read_bytes()).motion).click()
+    expect(page).to_have_url(re.compile(sample_tokens()[place]))
     page.get_by_role("button", name="Replay").click()
     expect(page.locator("#verdicts")).to_be_hidden()
+
+
+def test_a_recorded_run_says_so(page, first):
+    page.goto("/")
+    expect(page.get_by_text("Recorded run, Qwen 1.5B, 30 November 2026")).to_be_visible()
