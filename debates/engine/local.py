@@ -38,8 +38,8 @@ SAMPLING = {
     "top_p": 0.92,
     "min_p": 0.06,
     "repeat_penalty": 1.0,
-    "dry_multiplier": 1.0,
-    "dry_base": 1.25,  # at the usual 1.75 it glues words together to get away from a phrase
+    "dry_multiplier": 0.8,
+    "dry_base": 1.4,  # at the usual 1.75 it glues words together to get away from a phrase, at 1.25 it loops
     "dry_allowed_length": 3,
     "dry_penalty_last_n": 4096,
     # It would speak of its opponent, and of the debate, instead of to it.
