@@ -16,7 +16,7 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from embedded.placeholder import LOADING, MISSING, Placeholder
-from embedded.processes import CannotStart, Child, tail
+from embedded.processes import ROOT, CannotStart, Child, tail
 from embedded.terminal import progress, say
 from embedded.weights import Weights, obtain
 
@@ -118,6 +118,14 @@ class Model:
         if health.status == 200:
             self.ready = True
             say(f"{self.weights.name} is loaded.")
+            self.warm()
+
+    def warm(self) -> None:
+        """Has the speakers' shared prompt read once, so that the first debate's first word comes quickly. It ends by
+        itself; a debate that starts meanwhile waits for the same reading."""
+        environment = {**os.environ, **self.environment}
+        command = [sys.executable, str(ROOT / "manage.py"), "warm_model"]
+        Child("The model's warm-up", command, log=self.log.with_name("warm.log"), environment=environment).start()
 
 
 class Health(NamedTuple):
