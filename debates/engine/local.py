@@ -26,10 +26,6 @@ from .stance import NO, YES, lowered
 from .types import Asked, Case, Hearing, Speech
 
 DEFAULTS = {"clash_rounds": 1}  # this model can't tell a settled argument from a live one
-NOTE = (
-    "Spoken by a small model on this machine: it argues like a tired teenager, in English only, and sometimes changes "
-    "sides. Nothing left your computer."
-)
 
 # It would speak of its opponent, not to it, and a "However" is where it changes sides.
 UNSAID = (" opposition", " proposition", " Opposition", " Proposition", " debate", " However", " Although", " although")

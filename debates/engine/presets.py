@@ -1,7 +1,6 @@
 """A preset shapes a speech for a kind of model beyond the words of its prompt. Seats without one are left as they are.
 
-A preset is a module: `shape` makes a speech fit the model, `DEFAULTS` are the rules of a debate that it speaks, `NOTE`
-is what a reader must know about it.
+A preset is a module: `shape` makes a speech fit the model, `DEFAULTS` are the rules of a debate that it speaks.
 """
 
 from __future__ import annotations
@@ -24,8 +23,3 @@ def shape(case: Case, speech: Speech, number: int, instruction: str, hearing: He
 def defaults(*presets: str) -> dict[str, Any]:
     """The rules of a debate with seats of these presets, where its author set none."""
     return {rule: value for preset in presets if preset in PRESETS for rule, value in PRESETS[preset].DEFAULTS.items()}
-
-
-def note(preset: str) -> str:
-    """What a reader must know about a debate spoken by this preset; empty where there is nothing to tell."""
-    return PRESETS[preset].NOTE if preset in PRESETS else ""

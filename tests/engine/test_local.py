@@ -14,7 +14,7 @@ from debates.engine import ballots
 from debates.engine.answers import BenchQuestion, Ruling
 from debates.engine.grammar import grammar, literal, more, one_of
 from debates.engine.local import ANSWERS, ATTACKS, LAST_WORDS, QUESTIONS, QUOTING
-from debates.engine.presets import defaults, note, shape
+from debates.engine.presets import defaults, shape
 from debates.engine.scene import LONGEST, SHORTEST, Scene, sentences
 from debates.engine.stance import NO, YES, stance
 from debates.engine.types import Bench, Case, Hearing, Limits, Speech, Turn
@@ -383,12 +383,10 @@ def test_a_local_ballot_is_a_ballot_and_short():
     assert all(heard.call.limits.tokens <= 240 for heard in cast)
 
 
-def test_a_preset_names_its_rules_and_what_a_reader_must_know():
+def test_a_preset_names_its_rules():
     assert defaults("local") == {"clash_rounds": 1}
     assert defaults("", "local") == {"clash_rounds": 1}
     assert defaults("") == defaults("unheard of") == {}
-    assert "changes sides" in note("local")
-    assert note("") == ""
 
 
 def test_a_seat_without_a_preset_is_left_alone():
